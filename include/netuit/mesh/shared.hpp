@@ -103,7 +103,7 @@ class SharedObject<T, Order::exclusive> final : public SharedBase {
 }  // namespace detail
 
 /// An object of which each process has one, which its nodes use during updates in one declared order; see Mesh::AddShared. A handle,
-/// cheap to copy, valid as long as its mesh. In a run with RunOptions::steals, objects must be relaxed.
+/// cheap to copy, valid as long as its mesh. In a run with Steals, objects must be relaxed.
 ///
 ///     auto log = mesh.AddShared<std::ofstream, netuit::Order::sequential>("log." + std::to_string(team.Rank()));
 ///     auto histogram = mesh.AddShared<Histogram, netuit::Order::exclusive>(64);

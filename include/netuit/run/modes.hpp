@@ -32,6 +32,7 @@ struct ModeSettings {
   std::uint64_t clock_every = 1;                           ///< of Free and Isolated
   std::optional<std::uint64_t> slack{};                    ///< of Free
   std::optional<Until> until{};                            ///< of all but Isolated
+  std::optional<Steals> steals{};                          ///< of EveryUpdate and Dataflow
 };
 
 /// A schedule of the library, as command lines and results call it.
@@ -45,7 +46,7 @@ struct Mode {
 /// All modes, in the order of their numbers, which start at 0. A further mode is one more row.
 inline constexpr Mode mode_table[] = {
     {AsyncMode::every_update, "every_update",
-     [](const ModeSettings& of) { return EveryUpdate{of.updates, of.duration, of.until}.MakePlan(); }},
+     [](const ModeSettings& of) { return EveryUpdate{of.updates, of.duration, of.until, of.steals}.MakePlan(); }},
     {AsyncMode::rolling, "rolling",
      [](const ModeSettings& of) { return Rolling{of.span, of.updates, of.duration, of.until}.MakePlan(); }},
     {AsyncMode::fixed, "fixed",
@@ -55,7 +56,7 @@ inline constexpr Mode mode_table[] = {
     {AsyncMode::no_communication, "no_communication",
      [](const ModeSettings& of) { return Isolated{of.duration, of.updates, of.clock_every}.MakePlan(); }},
     {AsyncMode::dataflow, "dataflow",
-     [](const ModeSettings& of) { return Dataflow{of.updates, of.duration, of.until}.MakePlan(); }},
+     [](const ModeSettings& of) { return Dataflow{of.updates, of.duration, of.until, of.steals}.MakePlan(); }},
 };
 
 static_assert([] {

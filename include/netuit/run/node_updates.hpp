@@ -16,9 +16,9 @@
 #include <netuit/replay/record_reader.hpp>
 #include <netuit/run/communicate.hpp>
 #include <netuit/run/layer_traffic.hpp>
-#include <netuit/run/run_options.hpp>
-#include <netuit/run/shared_nodes.hpp>
 #include <netuit/run/run_control.hpp>
+#include <netuit/run/schedule.hpp>
+#include <netuit/run/shared_nodes.hpp>
 #include <netuit/run/update_loop.hpp>
 
 namespace netuit::detail {
@@ -27,7 +27,7 @@ namespace netuit::detail {
 class NodeUpdates {
  public:
   /// Refers to all arguments. `thread` is the worker's. If the team has a board for loops, other threads may update some of the nodes.
-  NodeUpdates(LayerTraffic& traffic, RunControl& control, const RunOptions& options, UpdateLoop& loop, std::uint32_t thread)
+  NodeUpdates(LayerTraffic& traffic, RunControl& control, const std::optional<Steals>& steals, UpdateLoop& loop, std::uint32_t thread)
       : traffic_(traffic),
         control_(control),
         loop_(loop),
@@ -41,7 +41,7 @@ class NodeUpdates {
     } else {
       groups.emplace_back(all_);
     }
-    shared_.emplace(partition_, *control.Loops(), loop, thread, options.shortest_steal, groups);
+    shared_.emplace(partition_, *control.Loops(), loop, thread, steals->shortest, groups);
   }
 
   /// Updates every node once. If an update throws, the run ends, and that node and the later ones publish nothing. Returns false if

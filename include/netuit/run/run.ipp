@@ -187,9 +187,9 @@ UIT_DEFINE RunReport RunUpdateLoop(MeshCore& mesh, const RunPlan& given, const R
   given.Check();
   CheckOptions(options);
   RunPlan plan = options.replay.empty() ? given : PlanOfReplay(given);
-  if (options.steals && !plan.delivery.is_by_update)
-    throw uit::InputError("steals needs mode 0 or 5: in other modes, a result would depend on who updates which node");
-  if (options.steals && std::ranges::any_of(mesh.SharedObjects(), [](const auto& object) { return object->NeedsOwnWorker(); }))
+  if (plan.steals && !(options.record.empty() && options.replay.empty()))
+    throw uit::InputError("a run with steals can be neither recorded nor replayed");
+  if (plan.steals && std::ranges::any_of(mesh.SharedObjects(), [](const auto& object) { return object->NeedsOwnWorker(); }))
     throw uit::InputError("steals cannot be used with objects that nodes share in sequence or one at a time");
   if (!mesh.IsOpen()) throw uit::Error("the mesh cannot run, because it is closed or has lost a peer; make a new one");
   if (plan.slack && std::ranges::none_of(mesh.Layers(), [](const auto& layer) { return layer->TellsUpdates(); }))
@@ -209,7 +209,7 @@ UIT_DEFINE RunReport RunUpdateLoop(MeshCore& mesh, const RunPlan& given, const R
   if (plan.delivery.is_awaited) mesh.JoinAwaited();
   mesh.Connect();
   if (uit::is_simulated && mesh.NumThreads() != 1) throw uit::InputError("a simulated process has one thread");
-  RunControl control(mesh.GetBarrier(), *mesh.GetWorld().Process(), mesh.NumThreads(), options, plan.delivery.is_by_update);
+  RunControl control(mesh.GetBarrier(), *mesh.GetWorld().Process(), mesh.NumThreads(), options, plan);
   WarnOfUnsharedExchanges(mesh, control);
   if (!mesh.Captures().empty()) mesh.AlignCaptures();
   RunReport report;

@@ -19,6 +19,7 @@
 #include <netuit/mesh/phase.hpp>
 #include <netuit/run/late_notice.hpp>
 #include <netuit/run/run_options.hpp>
+#include <netuit/run/schedule.hpp>
 #include <netuit/run/stop_reasons.hpp>
 #include <uit/config.hpp>
 #include <uit/support/clock.hpp>
@@ -35,20 +36,20 @@ namespace netuit::detail {
 /// The threads of one process in a run: their barriers, and the reasons to stop.
 class RunControl : public StopReasons {
  public:
-  /// `process` knows which peers have ended. `needs_all`: no worker can continue without the others.
+  /// `process` knows which peers have ended.
   RunControl(ProcessBarrier& processes, const uit::ProcessState& process, std::uint32_t num_threads, const RunOptions& options,
-             bool needs_all)
+             const RunPlan& plan)
       : StopReasons(process.Hooks(), options),
         processes_(processes),
         peers_(process.Watch()),
         options_(options),
-        needs_all_(needs_all),
+        needs_all_(plan.delivery.is_by_update),
         threads_(num_threads),
         votes_(num_threads),
         views_(num_threads) {
     const uit::ProcessHooks& hooks = process.Hooks();
     if (options.stops_on_signal && hooks.heed_stops) stops_ = hooks.heed_stops();
-    if (options.steals && num_threads > 1) loops_.emplace(num_threads);
+    if (plan.steals && num_threads > 1) loops_.emplace(num_threads);
   }
   RunControl(const RunControl&) = delete;
   RunControl& operator=(const RunControl&) = delete;

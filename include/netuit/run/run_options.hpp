@@ -58,17 +58,6 @@ struct RunOptions {
   /// In Dataflow with edge delays above 1, a run goes on if this is not less than MeshCore::NumUpdates, the last run was by
   /// Dataflow too, and no field or channel has been added since. Edges then show what was published before, as in one run.
   std::uint64_t first_update = 0;
-  /// In modes 0 and 5, a worker that waits for others updates nodes of other workers of its process meanwhile. The result is the
-  /// same, bit for bit. This pays if some workers have more work than others, and each has a core. It has no effect if a process has
-  /// one thread. A run in another mode, a record and a replay throw uit::InputError.
-  ///
-  /// Several threads may then update nodes of one worker at once. So an update may write only to what belongs to its node: scratch
-  /// memory must be thread_local, not one per Node::Worker(). If an update throws, some of the later nodes of its worker may have
-  /// been updated too; they publish nothing. Nodes with a channel to or from another worker are updated by their own worker only.
-  bool steals = false;
-  /// A worker that steals updates so many nodes at a time that it takes at least about this time, and at least 1/64 of the nodes of
-  /// another worker. A steal costs about a microsecond, because the data of the nodes moves to another core and back.
-  std::chrono::nanoseconds shortest_steal = std::chrono::microseconds(8);
   /// Snapshots of the quality of service, taken during the run. To measure latencies, set MeshOptions::is_traced.
   QualityOptions quality{};
   /// Records what each worker does when, for RunReport::timeline. It reads the clock about three times per update.

@@ -44,9 +44,6 @@ UIT_DEFINE void CheckOptions(const RunOptions& options) {
     throw uit::InputError("quality.length must be greater than 0");
   if (options.timeline.count_interval.count() <= 0) throw uit::InputError("timeline.count_interval must be greater than 0");
   if (!options.record.empty() && !options.replay.empty()) throw uit::InputError("a replay cannot be recorded");
-  if (options.shortest_steal.count() < 0) throw uit::InputError("shortest_steal must not be negative");
-  if (options.steals && !(options.record.empty() && options.replay.empty()))
-    throw uit::InputError("a run with steals can be neither recorded nor replayed");
 }
 
 UIT_DEFINE void RunReport::Lose(const uit::PeerLost& lost) {

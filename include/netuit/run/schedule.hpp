@@ -66,6 +66,21 @@ class Schedule {
   }
 };
 
+/// How workers of a process help each other: one that waits for others updates nodes of other workers meanwhile. The result is the
+/// same, bit for bit. This pays if some workers have more work than others, and each has a core. It has no effect if a process has
+/// one thread. A record and a replay throw uit::InputError.
+///
+///     mesh.Run(netuit::EveryUpdate{.updates = 1000, .steals = netuit::Steals{}}, update);
+///
+/// Several threads may then update nodes of one worker at once. So an update may write only to what belongs to its node: scratch
+/// memory must be thread_local, not one per Node::Worker(). If an update throws, some of the later nodes of its worker may have
+/// been updated too; they publish nothing. Nodes with a channel to or from another worker are updated by their own worker only.
+struct Steals {
+  /// A worker updates so many nodes at a time that it takes at least about this time, and at least 1/64 of the nodes of another
+  /// worker. A steal costs about a microsecond, because the data of the nodes moves to another core and back.
+  std::chrono::nanoseconds shortest = std::chrono::microseconds(8);
+};
+
 /// A run as its schedule describes it; all that the run loop knows about modes. It is a schedule value itself.
 struct RunPlan {
   std::uint32_t mode = 0;                ///< the mode's number, for results and records
@@ -76,6 +91,7 @@ struct RunPlan {
   /// The schedule lets no worker be further ahead of those whose values it reads, in updates. Only if set, Moment::num_behind is.
   std::optional<std::uint64_t> slack{};
   std::optional<Until> until{};  ///< the run also ends when this holds
+  std::optional<Steals> steals{};  ///< waiting workers update nodes of others; only if messages and values move by update
   bool votes_aside = false;      ///< workers vote on `until` between updates, because the schedule makes no barriers and no votes
   std::function<std::unique_ptr<Schedule>()> make{};  ///< makes a worker's schedule
 
@@ -85,6 +101,10 @@ struct RunPlan {
   void Check() const {
     if (duration.count() < 0) throw uit::InputError("duration must not be negative");
     if (clock_every == 0) throw uit::InputError("clock_every must be at least 1");
+    if (!steals) return;
+    if (!delivery.is_by_update)
+      throw uit::InputError("steals needs mode 0 or 5: in other modes, a result would depend on who updates which node");
+    if (steals->shortest.count() < 0) throw uit::InputError("the shortest time of steals must not be negative");
   }
   /// Returns the time at which the duration of a run that started at `start` has passed.
   uit::TimePoint End(uit::TimePoint start) const { return duration.count() > 0 ? uit::Later(start, duration) : uit::never; }

@@ -20,6 +20,7 @@ struct EveryUpdate {
   std::uint64_t updates = 0;             ///< of each worker; 0: no limit
   std::chrono::nanoseconds duration{0};  ///< 0: no limit
   std::optional<Until> until{};          ///< ends the run when it holds: `change < 1e-9`; see Reduction
+  std::optional<Steals> steals{};        ///< waiting workers update nodes of others; see Steals
 
   /// Returns the plan for the run loop.
   RunPlan MakePlan() const;
@@ -94,6 +95,7 @@ struct Dataflow {
   std::uint64_t updates = 0;             ///< of each worker; 0: no limit
   std::chrono::nanoseconds duration{0};  ///< 0: no limit
   std::optional<Until> until{};          ///< ends the run when it holds: `change < 1e-9`; see Reduction
+  std::optional<Steals> steals{};        ///< waiting workers update nodes of others; see Steals
 
   /// Returns the plan for the run loop.
   RunPlan MakePlan() const;

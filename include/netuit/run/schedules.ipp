@@ -14,7 +14,7 @@ namespace netuit {
 
 UIT_DEFINE RunPlan EveryUpdate::MakePlan() const {
   return {.mode = 0, .delivery = {.is_by_update = true}, .updates = updates, .duration = duration, .until = until,
-          .make = [] { return std::make_unique<detail::MeetingAlways>(); }};
+          .steals = steals, .make = [] { return std::make_unique<detail::MeetingAlways>(); }};
 }
 
 UIT_DEFINE RunPlan Rolling::MakePlan() const {
@@ -48,7 +48,7 @@ UIT_DEFINE RunPlan Isolated::MakePlan() const {
 
 UIT_DEFINE RunPlan Dataflow::MakePlan() const {
   return {.mode = 5, .delivery = {.is_by_update = true, .is_awaited = true}, .updates = updates, .duration = duration,
-          .until = until, .make = [] { return std::make_unique<detail::VotingAhead>(); }};
+          .until = until, .steals = steals, .make = [] { return std::make_unique<detail::VotingAhead>(); }};
 }
 
 }  // namespace netuit

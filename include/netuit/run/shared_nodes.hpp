@@ -30,18 +30,18 @@ namespace netuit::detail {
 /// combines it in order of nodes. Nodes that a layer binds to the worker are updated by the worker itself, in order. See
 /// LayerPart::BindNodes.
 ///
-/// Chunks take about RunOptions::shortest_steal or longer, as far as the worker can tell: now and then it takes the time of one.
+/// Chunks take about Steals::shortest or longer, as far as the worker can tell: now and then it takes the time of one.
 class SharedNodes {
  public:
   /// Refers to the arguments. The nodes form groups, each with its nodes ascending; all nodes of a group may be updated at once.
   /// `thread` is the worker's.
   SharedNodes(Partition& partition, uit::LoopBoard<>& loops, UpdateLoop& loop, std::uint32_t thread,
-              std::chrono::nanoseconds shortest_steal, const std::vector<std::span<const NodeRange>>& groups)
+              std::chrono::nanoseconds shortest, const std::vector<std::span<const NodeRange>>& groups)
       : partition_(partition),
         loops_(loops),
         loop_(loop),
         thread_(thread),
-        shortest_chunk_(static_cast<double>(shortest_steal.count())) {
+        shortest_chunk_(static_cast<double>(shortest.count())) {
     std::vector<bool> is_bound(partition.NumNodes());
     for (const LayerPart* const layer : partition.layers) layer->BindNodes(is_bound);
     std::size_t num_chunks = 0;

@@ -49,7 +49,7 @@ class Worker {
         options_(options),
         thread_(thread),
         shared_(mesh.SharedObjects()),
-        nodes_(traffic_, control, options, loop, thread),
+        nodes_(traffic_, control, plan.steals, loop, thread),
         is_traced_(mesh.IsTraced()),
         lag_(traffic_, control, options, thread),
         agreement_(control, plan, traffic_.GetPartition(), traffic_.Rounds(), thread),

@@ -128,7 +128,7 @@ class OnMesh {
   void Record(std::shared_ptr<Records> records) { records_ = std::move(records); }
 
   /// In every later run, workers that wait update nodes of others.
-  void Steal() { steals_ = true; }
+  void Steal() { steals_.emplace(); }
 
   /// Copies the colours in every later run, so often.
   void Capture(std::uint64_t every) { film_.emplace(mesh_.Capture(way_.Field(), {.every = every, .most = 4096})); }
@@ -153,13 +153,13 @@ class OnMesh {
   /// of service.
   double Time(std::chrono::nanoseconds window, netuit::AsyncMode mode = netuit::AsyncMode::no_barrier) {
     const auto cpu_before = CpuTime();
-    netuit::RunOptions options{.seed = seed, .steals = steals_, .stops_on_signal = false};
+    netuit::RunOptions options{.seed = seed, .stops_on_signal = false};
     if (records_) options.record = records_->Next();
     if (film_) film_->Clear();
     if (mesh_.IsTraced()) options.quality = {.interval = window / 2, .length = window / 4};
     std::optional<netuit::Until> never;
     if (conflict_) never = *conflict_ < 0;
-    const netuit::RunReport report = Run(netuit::ScheduleOf(mode, {.duration = window, .until = never}), options);
+    const netuit::RunReport report = Run(netuit::ScheduleOf(mode, {.duration = window, .until = never, .steals = steals_}), options);
     const auto cpu = CpuTime() - cpu_before;
     std::chrono::duration<double, std::nano> elapsed{0};
     double rate = 0;
@@ -196,7 +196,7 @@ class OnMesh {
   netuit::Field<bool> is_settled_;
   netuit::Field<Chances> chances_;  // of its colours, while a node is not settled
   std::shared_ptr<Records> records_;
-  bool steals_ = false;
+  std::optional<netuit::Steals> steals_{};
   std::optional<netuit::Captured<unsigned>> film_;
   std::optional<netuit::CutReduction> conflict_;
   std::chrono::duration<double, std::nano> idle_{0};

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,6 +15,7 @@
 #include <netuit/placement/placement.hpp>
 #include <netuit/run/modes.hpp>
 #include <netuit/run/run.hpp>
+#include <netuit/run/schedule.hpp>
 #include <uit/link/world.hpp>
 #include <uit/team/team.hpp>
 
@@ -29,7 +31,7 @@ constexpr double bound = 2.0 * unevenness / (1 + unevenness);
 /// worker, or half of them to each.
 class Uneven {
  public:
-  Uneven(netuit::AsyncMode mode, bool is_placed_evenly, bool steals)
+  Uneven(netuit::AsyncMode mode, bool is_placed_evenly, std::optional<netuit::Steals> steals)
       : mode_{mode},
         steals_{steals},
         mesh_{uit::Team{uit::World{}, {.threads = num_workers}}, torus, {.placement = Place(is_placed_evenly)}},
@@ -37,14 +39,15 @@ class Uneven {
 
   /// Returns ns per update.
   double Time(std::chrono::nanoseconds window) {
-    const netuit::RunReport report = mesh_.Run(netuit::ScheduleOf(mode_, {.duration = window}), [x = x_](netuit::Node& node) {
+    const netuit::RunPlan plan = netuit::ScheduleOf(mode_, {.duration = window, .steals = steals_});
+    const netuit::RunReport report = mesh_.Run(plan, [x = x_](netuit::Node& node) {
       for (unsigned i = node.Id() < num_nodes / 2 ? unevenness : 1; i != 0; --i) {
         double sum = 0;
         for (const netuit::InEdge edge : node.In()) sum += x[edge];
         x[node] = sum / 4.01;
         asm volatile("" ::: "memory");  // so that it is done each time
       }
-    }, {.steals = steals_, .stops_on_signal = false});
+    }, {.stops_on_signal = false});
     return 1e9 / report.workers.front().Rate();
   }
 
@@ -60,7 +63,7 @@ class Uneven {
   }
 
   netuit::AsyncMode mode_;
-  bool steals_;
+  std::optional<netuit::Steals> steals_;
   netuit::Mesh mesh_;
   netuit::PublishedField<double> x_;
 };
@@ -68,7 +71,7 @@ class Uneven {
 void Measure(bench::Program& program, bench::Crew& crew, const std::string& how, netuit::AsyncMode mode) {
   const std::string name = "uneven relaxation, 2 threads, " + how;
   bench::Contest contest{name, bench::Unit::thousands_per_second};
-  const auto add = [&](const std::string& competitor, bool is_placed_evenly, bool steals) {
+  const auto add = [&](const std::string& competitor, bool is_placed_evenly, std::optional<netuit::Steals> steals) {
     const auto uneven = std::make_shared<Uneven>(mode, is_placed_evenly, steals);
     contest.Add(competitor, [&crew, uneven](const bench::Load& load) {
       crew.Unpin();  // a thread that it starts inherits the CPU of this one
@@ -77,9 +80,9 @@ void Measure(bench::Program& program, bench::Crew& crew, const std::string& how,
       return time;
     });
   };
-  add("without", false, false);
-  add("with steals", false, true);
-  add("placed evenly", true, false);
+  add("without", false, {});
+  add("with steals", false, netuit::Steals{});
+  add("placed evenly", true, {});
   contest.Say({.name = name + ": with steals, over without",
                .ours = "with steals",
                .against = {"without"},

@@ -23,6 +23,7 @@
 #include "tests/netuit/run/workers.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/mpi_world.hpp"
+#include "tests/support/steals.hpp"
 #include "tests/support/thrown.hpp"
 
 using namespace netuit;
@@ -200,7 +201,7 @@ TEST_CASE("With measured loads, and with steals, the result is that of a run wit
       options.threshold = 1;
       options.measured_every = 2;
       Balanced<Relax> relax(MakeWith<Relax>(2), options);
-      relax.Run(ScheduleOf(mode, {.updates = 60}), {.steals = steals});
+      relax.Run(ScheduleOf(mode, {.updates = 60, .steals = StealsIf(steals)}));
       CAPTURE(mode, steals, relax.Moves().size());
       CHECK(relax->mesh.Gather(relax->value) == expected);
       CHECK(relax.LastImbalance() > 1);  // so something was measured

@@ -29,6 +29,7 @@
 #include "tests/netuit/run/workers.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/mpi_world.hpp"
+#include "tests/support/steals.hpp"
 #include "tests/support/thrown.hpp"
 #include "tests/uit/core/support/sanitized.hpp"
 
@@ -181,7 +182,7 @@ TEST_CASE("Random delays on random graphs give a serial loop's values, on every 
         if (steals && threads == 1) continue;
         CAPTURE(seed, threads, steals);
         MeshRun run{team, model, placement};
-        const RunReport report = run.Run(Dataflow{.updates = 30}, seed, {.steals = steals, .shortest_steal = 0ns});
+        const RunReport report = run.Run(Dataflow{.updates = 30, .steals = StealsIf(steals)}, seed);
         CheckCounts(report, 30);
         const std::vector<Word> values = run.mesh.Gather(run.value);
         if (!team.IsRoot()) continue;

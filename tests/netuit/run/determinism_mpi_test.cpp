@@ -21,6 +21,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/goal.hpp"
 #include "tests/support/mpi_world.hpp"
+#include "tests/support/steals.hpp"
 #include "tests/uit/core/support/sanitized.hpp"
 
 using namespace netuit;
@@ -192,9 +193,9 @@ std::uint64_t RunPlaced(const Topology& topology, const Layout& layout, const Ki
   const Chaos chaos(mesh, kinds, seed);
   for (std::size_t run = 0; run < runs.size(); ++run) {
     if (run % 2 == 1) mesh.Visit([&](Node& node) { chaos.Look(node); });
-    const RunPlan plan = ScheduleOf(exact_modes[(run + (mode == exact_modes[0] ? 0U : 1U)) % 2], {.updates = runs[run]});
-    const RunReport report = mesh.Run(plan, [&](Node& node) { chaos.Update(node); },
-                                      {.seed = seed + run, .steals = steals, .shortest_steal = std::chrono::nanoseconds{0}});
+    const AsyncMode next = exact_modes[(run + (mode == exact_modes[0] ? 0U : 1U)) % 2];
+    const RunPlan plan = ScheduleOf(next, {.updates = runs[run], .steals = StealsIf(steals)});
+    const RunReport report = mesh.Run(plan, [&](Node& node) { chaos.Update(node); }, {.seed = seed + run});
     INFO("run " << run << ": " << report.message);
     CHECK(report.ExitCode() == 0);
     CHECK((report.Balanced() || !MpiTestWorld().IsRoot()));

@@ -20,6 +20,7 @@
 #include "tests/netuit/run/workers.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/mpi_world.hpp"
+#include "tests/support/steals.hpp"
 
 using namespace netuit;
 using netuit::testing::MakeOddGraph;
@@ -88,7 +89,7 @@ struct Model {
   /// Returns the fields after a run, by node, and checks that it has made all updates.
   template <typename F>
   std::vector<Word> Run(AsyncMode mode, bool steals, F&& update) {
-    const RunReport report = mesh.Run(ScheduleOf(mode, {.updates = 25}), update, {.seed = 7, .steals = steals, .shortest_steal = {}});
+    const RunReport report = mesh.Run(ScheduleOf(mode, {.updates = 25, .steals = StealsIf(steals)}), update, {.seed = 7});
     CHECK(report.message.empty());
     CHECK(report.ExitCode() == 0);
     if (report.is_root) CHECK(report.Balanced());

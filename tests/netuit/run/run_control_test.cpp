@@ -9,6 +9,7 @@
 #include <exception>
 #include <functional>
 #include <netuit/run/run_options.hpp>
+#include <netuit/run/schedule.hpp>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -47,7 +48,7 @@ std::vector<Vote> Together(std::size_t per_node, const std::function<void(RunCon
   std::vector<Vote> agreed(num_processes * num_threads);
   network.Together([&](std::size_t rank) {
     Station station{network.World(rank)};
-    RunControl control{station.barrier, process, num_threads, options, false};
+    RunControl control{station.barrier, process, num_threads, options, RunPlan{}};
     const auto be_worker = [&](std::uint32_t thread) {
       work(control, rank, thread);
       agreed[rank * num_threads + thread] = control.Agreed();
@@ -125,7 +126,7 @@ TEST_CASE("A process that falls silent and then ends is lost once") {
   network.Together([&](std::size_t rank) {
     Station station{network.World(rank)};
     if (rank == 0) {
-      RunControl control{station.barrier, process, 1, options, false};
+      RunControl control{station.barrier, process, 1, options, RunPlan{}};
       uit::SpinHabit habit;
       control.Meet(0, {}, 30ms, uit::NoIdle{}, habit);  // rank 1 does not come
       CHECK(control.LostPeers() == std::vector<std::size_t>{1});

@@ -185,8 +185,7 @@ TEST_CASE("Options that cannot be are refused with a message") {
     refuses([&](RunOptions& options) { options.timeline.count_interval = span; }, "timeline.count_interval must be greater than 0");
   }
   refuses([](RunOptions& options) { options.quality.interval = -1ns; }, "quality.interval must not be negative");
-  refuses([](RunOptions& options) { options.shortest_steal = -1ns; }, "shortest_steal must not be negative");
-  RunOptions least{.shortest_steal = 0ns, .peer_timeout = 1ns};
+  RunOptions least{.peer_timeout = 1ns};
   least.quality = {.interval = 1ns, .length = 1ns};
   least.timeline.count_interval = 1ns;
   CHECK_NOTHROW(CheckOptions(least));
@@ -209,6 +208,8 @@ TEST_CASE("The plan of a mode has its number, and settings of its own") {
 TEST_CASE("An impossible schedule is refused with a message") {
   CHECK_THROWS_WITH(Free{.duration = -1ns}.MakePlan().Check(), "duration must not be negative");
   CHECK_THROWS_WITH(Free{.clock_every = 0}.MakePlan().Check(), "clock_every must be at least 1");
+  CHECK_THROWS_WITH(Dataflow{.steals = Steals{.shortest = -1ns}}.MakePlan().Check(), "the shortest time of steals must not be negative");
+  CHECK_NOTHROW(EveryUpdate{.steals = Steals{.shortest = 0ns}}.MakePlan().Check());
   CHECK_THROWS_WITH(Rolling{.span = 0ns}.MakePlan(), "mode 1: the span between barriers must be greater than 0");
   CHECK_THROWS_WITH(Fixed{.period = -1ns}.MakePlan(), "mode 2: the period between barriers must be greater than 0");
 }

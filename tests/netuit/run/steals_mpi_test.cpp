@@ -27,6 +27,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/mpi_world.hpp"
 #include "tests/support/shared_folder.hpp"
+#include "tests/support/steals.hpp"
 #include "tests/support/thrown.hpp"
 #include "tests/uit/core/support/sanitized.hpp"
 
@@ -87,7 +88,7 @@ struct Model {
     const auto newest = mesh.AddChannels<Word, uit::latest>();
     const auto least = mesh.AddReduction(netuit::minimum);
     const auto total = mesh.AddReduction(netuit::exact_sum);
-    RunPlan plan = ScheduleOf(mode, {.updates = updates});
+    RunPlan plan = ScheduleOf(mode, {.updates = updates, .steals = StealsIf(steals)});
     if (bound > 0) plan.until = least < bound;
     Outcome outcome;
     outcome.report = mesh.Run(plan, [&](Node& node) {
@@ -115,7 +116,7 @@ struct Model {
       least[node] = static_cast<double>(sum % 1'000'000);
       total[node] = 1e-6 * static_cast<double>(sum % 1'000'000);
       value[node] = sum;
-    }, {.seed = 5, .steals = steals, .shortest_steal = 0ns});
+    }, {.seed = 5});
     outcome.values = mesh.Gather(value);
     outcome.num_received = mesh.Gather(received);
     return outcome;
@@ -162,11 +163,11 @@ TEST_CASE("A worker that waits updates nodes of a worker that has more to do") {
       Mesh mesh{team, graph, {.placement = PlaceContiguous(graph, WorkersWith(2))}};
       const auto value = mesh.AddPublishedField<Word>();
       Thieves thieves;
-      const RunReport report = mesh.Run(ScheduleOf(mode, {.updates = 10}), [&](Node& node) {
+      const RunReport report = mesh.Run(ScheduleOf(mode, {.updates = 10, .steals = StealsIf(steals)}), [&](Node& node) {
         thieves.Note(node);
         if (node.Worker() % 2 == 0) uit::SleepFor(50us);
         for (const auto edge : node.In()) value[node] += value[edge] + 1;
-      }, {.steals = steals, .shortest_steal = 0ns});
+      });
       CHECK(report.ExitCode() == 0);
       CHECK((thieves.NumStolenFrom(0) > 0) == steals);
       if (!steals) CHECK(thieves.NumStolenFrom(1) == 0);
@@ -197,11 +198,11 @@ TEST_CASE("A worker that waits for another process updates nodes of its own") {
   Mesh mesh{team, graph, {.placement = Placement(workers, worker_of)}};
   const auto value = mesh.AddPublishedField<Word>();
   Thieves thieves;
-  const RunReport report = mesh.Run(Dataflow{.updates = 10}, [&](Node& node) {
+  const RunReport report = mesh.Run(Dataflow{.updates = 10, .steals = StealsIf(true)}, [&](Node& node) {
     thieves.Note(node);
     if (node.Worker() <= 2 && node.Worker() != 0) uit::SleepFor(50us);  // process 0's second worker, and process 1's first
     for (const auto edge : node.In()) value[node] += value[edge] + 1;
-  }, {.steals = true, .shortest_steal = 0ns});
+  });
   CHECK(report.ExitCode() == 0);
   if (world.Rank() == 1) CHECK(thieves.NumStolenFrom(0) > 0);
 }
@@ -267,12 +268,12 @@ TEST_CASE("Nodes that others have updated after one that threw publish nothing")
       Mesh mesh{team, graph, {.placement = placement}};
       const auto value = mesh.AddPublishedField<Word>();
       std::atomic<Word> num_late{0};
-      const RunReport report = mesh.Run(ScheduleOf(mode, {.updates = 4}), [&](Node& node) {
+      const RunReport report = mesh.Run(ScheduleOf(mode, {.updates = 4, .steals = StealsIf(steals)}), [&](Node& node) {
         if (node.Worker() == 0) uit::SleepFor(50us);
         if (node.Worker() == 0 && node.Update() == 1 && node.Id() == 41 * workers.Count()) throw std::runtime_error("bad");
         if (node.Worker() == 0 && node.Update() == 1 && node.Id() > 41 * workers.Count()) ++num_late;
         value[node] = node.Update() + 1;
-      }, {.steals = steals, .shortest_steal = 0ns});
+      });
       CHECK(report.stopped_by == StopReason::thrown);
       if (!report.is_root) continue;
       CHECK(report.Balanced());
@@ -288,14 +289,18 @@ TEST_CASE("Steals are refused where results would depend on them, or are recorde
   const uit::Team team = TeamWith(2);
   Mesh mesh{team, graph, {.placement = PlaceContiguous(graph, WorkersWith(2))}};
   const auto update = [](Node&) {};
-  for (const AsyncMode mode : {AsyncMode::rolling, AsyncMode::fixed, AsyncMode::no_barrier, AsyncMode::no_communication})
-    CheckThrows([&] { mesh.Run(ScheduleOf(mode, {.updates = 1}), update, {.steals = true}); }, "steals needs mode 0 or 5");
+  for (const AsyncMode mode : {AsyncMode::rolling, AsyncMode::fixed, AsyncMode::no_barrier, AsyncMode::no_communication}) {
+    RunPlan plan = ScheduleOf(mode, {.updates = 1});
+    plan.steals = Steals{};
+    CheckThrows([&] { mesh.Run(plan, update); }, "steals needs mode 0 or 5");
+  }
+  const EveryUpdate one_update{.updates = 1, .steals = Steals{}};
   const std::string refusal = "a run with steals can be neither recorded nor replayed";
-  CheckThrows([&] { mesh.Run(EveryUpdate{.updates = 1}, update, {.steals = true, .record = "nowhere"}); }, refusal);
-  CheckThrows([&] { mesh.Run(EveryUpdate{.updates = 1}, update, {.steals = true, .replay = "nowhere"}); }, refusal);
-  CHECK(mesh.Run(EveryUpdate{.updates = 1}, update, {.steals = true}).ExitCode() == 0);
+  CheckThrows([&] { mesh.Run(one_update, update, {.record = "nowhere"}); }, refusal);
+  CheckThrows([&] { mesh.Run(one_update, update, {.replay = "nowhere"}); }, refusal);
+  CHECK(mesh.Run(one_update, update).ExitCode() == 0);
   mesh.AddShared<std::atomic<int>, Order::relaxed>(0);
-  CHECK(mesh.Run(EveryUpdate{.updates = 1}, update, {.steals = true}).ExitCode() == 0);
+  CHECK(mesh.Run(one_update, update).ExitCode() == 0);
   mesh.AddShared<int, Order::exclusive>(0);
-  CheckThrows([&] { mesh.Run(EveryUpdate{.updates = 1}, update, {.steals = true}); }, "in sequence or one at a time");
+  CheckThrows([&] { mesh.Run(one_update, update); }, "in sequence or one at a time");
 }
