@@ -79,6 +79,9 @@ class Build:
         launcher = re.search(r"^MPIEXEC_EXECUTABLE:\w+=(.*)$", cache, re.MULTILINE)
         self.launcher = launcher.group(1) if launcher else "mpiexec"
         self.ccache = [path] if (path := shutil.which("ccache")) else []
+        # Without optimisation, clang compiles in half the time of g++. What it makes links with the rest.
+        names = [f"clang++-{version}" for version in range(22, 15, -1)]
+        self.compiler = next((path for name in names if (path := shutil.which(name))), None)
 
     def properties(self, probe: Probe) -> dict[str, Any]:
         if probe.test not in self.tests:
@@ -115,6 +118,7 @@ class Build:
             raise Trouble(f"{source} is no source of {probe.test.split()[0]}")
         owner, entry = entries[0]
         words = shlex.split(entry["command"])
+        words[0] = self.compiler or words[0]
         del words[words.index("-o") : words.index("-o") + 2]
         words = [word for word in words if word not in ("-Werror", "-c", file) and not word.startswith("-O")]
         include = f"-I{ROOT / 'include'}"

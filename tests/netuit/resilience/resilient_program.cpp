@@ -124,6 +124,7 @@ int main(int argc, char** argv) {
     if (argc < 6) throw uit::InputError("MODE, UPDATES, EVERY, FOLDER and FIELD are needed");
     const bool is_published = std::string(argv[5]) == "published";
     std::chrono::nanoseconds peer_timeout = 1min;
+    std::optional<std::chrono::milliseconds> last_span;
     for (int i = 6; i < argc; ++i) {
       const std::string kill = argv[i];
       const std::string when = kill.substr(kill.find('@') + 1);
@@ -131,7 +132,7 @@ int main(int argc, char** argv) {
       const bool stops = kill.back() == 's' && !is_timed;
       if (stops) peer_timeout = 2s;
       if (std::stoull(kill) != world.Rank()) continue;
-      if (is_timed) last_moment = uit::Now() + TimeOf(when);
+      if (is_timed) last_span = TimeOf(when);
       else last_update = NumberOf(when);
       if (stops) last_signal = SIGSTOP;
     }
@@ -139,6 +140,7 @@ int main(int argc, char** argv) {
     netuit::Resilient<Model> model(team, [=](const uit::Team& on) { return std::make_unique<Model>(on, is_published); },
                                    {.to = argv[4], .every = TimeOf(argv[3]), .every_updates = NumberOf(argv[3])});
     const auto mode = static_cast<netuit::AsyncMode>(std::atoi(argv[1]));
+    if (last_span) last_moment = uit::Now() + *last_span;  // not before: setting up takes long on a busy machine
     const netuit::RunReport report =
         model.Run(netuit::ScheduleOf(mode, {.updates = NumberOf(argv[2]), .duration = TimeOf(argv[2])}), {.seed = 7, .peer_timeout = peer_timeout});
     if (report.stopped_by == netuit::StopReason::peer_lost) return report.ExitCode();
