@@ -14,6 +14,7 @@
 #include <netuit/mesh/mesh.hpp>
 #include <netuit/run/run.hpp>
 #include <netuit/run/run_options.hpp>
+#include <netuit/run/schedule.hpp>
 #include <netuit/run/schedules.hpp>
 #include <uit/config.hpp>
 #include <uit/support/bytes.hpp>
@@ -86,7 +87,9 @@ UIT_DEFINE void PutBack::Run(const std::string& name) {
   const std::uint64_t num_rounds = world.Max(num_rounds_);
   if (num_rounds == 0) return;
   mesh_.ShowByUpdate(true);
-  const RunReport report = RunUpdateLoop(mesh_, EveryUpdate{.updates = num_rounds}.MakePlan(), {.stops_on_signal = false}, *this);
+  RunPlan plan = EveryUpdate{.updates = num_rounds}.MakePlan();
+  plan.is_captured = false;  // no update of the user's is made
+  const RunReport report = RunUpdateLoop(mesh_, plan, {.stops_on_signal = false}, *this);
   if (report.stopped_by == StopReason::peer_lost) throw uit::PeerLost(report.message, std::nullopt);
   if (report.stopped_by != StopReason::count) throw uit::InputError(name + ": a message cannot be put back: " + report.message);
   const bool has_failed = std::ranges::any_of(by_thread_, &Thread::has_failed);

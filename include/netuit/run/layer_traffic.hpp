@@ -17,8 +17,9 @@
 #include <netuit/run/cut_rounds.hpp>
 #include <netuit/run/cutter.hpp>
 #include <netuit/run/late_notice.hpp>
-#include <netuit/run/run_options.hpp>
 #include <netuit/run/run_control.hpp>
+#include <netuit/run/run_options.hpp>
+#include <netuit/run/schedule.hpp>
 #include <netuit/run/update_record.hpp>
 #include <uit/exchange/fabric.hpp>
 #include <uit/support/clock.hpp>
@@ -34,9 +35,9 @@ namespace netuit::detail {
 class LayerTraffic {
  public:
   /// Serves the partition of `thread`. Frames carry the place of their phase plus `first_stamp`. If the run has a record, incoming
-  /// data is written to `record` or read from it. `has_until`: the run has a condition that ends it.
-  LayerTraffic(MeshCore& mesh, RunControl& control, const RunOptions& options, const Delivery& delivery,
-               const replay::WorkerRecord& record, std::uint64_t first_stamp, std::uint32_t thread, bool has_until)
+  /// data is written to `record` or read from it.
+  LayerTraffic(MeshCore& mesh, RunControl& control, const RunOptions& options, const RunPlan& plan,
+               const replay::WorkerRecord& record, std::uint64_t first_stamp, std::uint32_t thread)
       : fabric_(mesh.GetFabric()),
         partition_(*mesh.Partitions()[thread]),
         num_threads_(mesh.NumThreads()),
@@ -45,11 +46,11 @@ class LayerTraffic {
         thread_(thread),
         options_(options),
         record_(record),
-        delivery_(delivery),
+        delivery_(plan.delivery),
         cutter_(mesh.Captures(), *mesh.Partitions()[thread], thread, options.first_update),
-        rounds_(mesh, delivery, thread, options.seed, options.first_update, has_until && record.reader == nullptr) {
+        rounds_(mesh, plan.delivery, thread, options.seed, options.first_update, plan.until.has_value() && record.reader == nullptr) {
     partition_.cuts = {};
-    partition_.has_cuts = !mesh.Captures().empty() || rounds_.IsOn();
+    partition_.has_cuts = (plan.is_captured && !mesh.Captures().empty()) || rounds_.IsOn();
     for (LayerPart* const layer : Layers()) layer->SetFirstStamp(first_stamp);
   }
 

@@ -41,7 +41,7 @@ class Worker {
  public:
   Worker(MeshCore& mesh, RunControl& control, const RunPlan& plan, const RunOptions& options, const replay::WorkerRecord& record,
          std::uint64_t first_stamp, std::uint32_t thread, UpdateLoop& loop)
-      : traffic_(mesh, control, options, plan.delivery, record, first_stamp, thread, plan.until.has_value()),
+      : traffic_(mesh, control, options, plan, record, first_stamp, thread),
         flow_(MakeFlow(traffic_, plan.delivery, record)),
         schedule_(plan.make()),
         control_(control),

@@ -352,6 +352,27 @@ TEST_CASE("A checkpoint whose messages find no room is refused") {
         std::string::npos);
 }
 
+TEST_CASE("Captures copy nothing while a checkpoint is loaded, however many messages wait in it") {
+  Folder folder;
+  for (const bool is_saving : {true, false}) {
+    Mesh mesh{TeamWith(1), MakeTorus(4, 5), CheckpointModel::WithDepth(5)};
+    const auto sum = mesh.AddField<std::uint32_t>();
+    const auto flow = mesh.AddChannels<std::uint32_t, uit::every>();
+    const auto film = mesh.Capture(sum, {.every = 1});
+    if (!is_saving) LoadCheckpoint(mesh, folder.Path());
+    CHECK(film.Count() == 0);
+    mesh.Run(EveryUpdate{.updates = 3}, [&](Node& node) {
+      for (const auto edge : node.In()) {
+        while (!is_saving && flow[edge].TryStep()) sum[node] += flow[edge].Get();
+      }
+      for (const auto edge : node.Out()) flow[edge].TryPut(7);
+    });
+    CHECK(film.Count() == 3);
+    if (is_saving) SaveCheckpoint(mesh, folder.Path());
+    else mesh.Visit([&](Node& node) { CHECK(sum[node] == 4 * 7 * (3 + 2)); });  // those that waited came back
+  }
+}
+
 TEST_CASE("A checkpoint with a message that is too large for the mesh is refused") {
   Folder folder;
   const auto load_with = [&](std::size_t max_message_bytes, bool is_saving) {
