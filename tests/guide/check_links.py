@@ -1,5 +1,5 @@
-"""Checks README.md, the guide and the pages of the demos: each link leads to a file, each heading that a link names exists, and each
-command `tools/…` is one of the checkout. Prints one line for each fault, and then the number of links and commands.
+"""Checks README.md, the guide, the pages of the demos and other pages: each link leads to a file, each heading that a link names exists, each
+command `tools/…` is one of the checkout, and each figure of binder/figures is on one of the pages. Prints one line for each fault, and then the number of links and commands.
 
     check_links.py CHECKOUT
 """
@@ -37,14 +37,18 @@ def faults(checkout: pathlib.Path, page: pathlib.Path) -> tuple[list[str], int]:
 
 def main() -> int:
     checkout = pathlib.Path(sys.argv[1]).resolve()
-    pages = [checkout / "README.md", checkout / "PROMISES.md", *sorted((checkout / "tools" / "guide").glob("*.md"))]
-    pages += sorted((checkout / "demos").glob("*/README.md"))
+    pages = [checkout / name for name in ("README.md", "PROMISES.md", "CHANGELOG.md", "tools/python/README.md")]
+    for folder, pattern in (("tools/guide", "*.md"), ("demos", "*/README.md"), (".github", "**/*.md"), ("binder", "*.md")):
+        pages += sorted((checkout / folder).glob(pattern))
     found: list[str] = []
     total = 0
     for page in pages:
         some, count = faults(checkout, page)
         found += some
         total += count
+    told = "".join(page.read_text(encoding="utf-8") for page in pages)
+    figures = sorted((checkout / "binder" / "figures").iterdir())
+    found += [f"{path.relative_to(checkout)} is on no page, so that nothing says what to see" for path in figures if path.name not in told]
     if len(pages) < 10 or total < 50:
         found.append(f"only {len(pages)} pages and {total} links and commands were found")
     print("\n".join(found) if found else f"{total} links and commands in {len(pages)} pages")

@@ -13,6 +13,7 @@ from bounds import SLACK
 from jobs import Job, running, wait_until
 
 RANKS = 4
+NUM_MODES = 6
 PHASES = ("set-up", "begin", "run", "end")
 Puts = dict[tuple[str, str], tuple[Fraction, Fraction]]  #: by mode and process: in each update, and kept back in each
 
@@ -80,7 +81,7 @@ def written_at(job: Job) -> float:
 
 def intact_puts(launcher: launch.Launcher, program: str, addressing: str) -> Puts:
     """Returns how often workers put in an update, from short runs that lose no process and balance their account."""
-    with running(launcher, RANKS, program, words("0,1,2,3,4", 0.1, addressing=addressing)) as job:
+    with running(launcher, RANKS, program, words(",".join(map(str, range(NUM_MODES))), 0.1, addressing=addressing)) as job:
         assert job.wait(SLACK) == 0, job.errors()
         rows = rows_of(job)
         assert all(row["balanced"] == "1" for row in rows), rows

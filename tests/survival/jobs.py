@@ -22,7 +22,7 @@ from bounds import PATIENCE
 from processes import marked, variables_of
 from reports import CRASH_REPORT, SANITIZER_REPORT
 
-_TOKEN = "CONDUIT_SURVIVAL"
+_TOKEN = "UIT_TEST_SURVIVAL"
 _RANKS = (b"OMPI_COMM_WORLD_RANK=", b"PMI_RANK=")
 
 

@@ -30,7 +30,7 @@ from bounds import (
     SURVIVORS_LATE,
     SURVIVORS_LATE_ULFM,
 )
-from coloring import RANKS, Puts, await_begin, await_run, check_going_on, has_begun, intact_puts, own_results, own_row, words, written_at
+from coloring import NUM_MODES, RANKS, Puts, await_begin, await_run, check_going_on, has_begun, intact_puts, own_results, own_row, words, written_at
 from jobs import Ends, Job, is_code_lost, running, wait_until
 
 def goal(name: str, figure: str) -> None:
@@ -74,11 +74,13 @@ def try_kill(processes: dict[int, int], victim: int, which: signal.Signals = sig
     return True
 
 
+#: Modes whose survivors end at once, because no worker can go on without the others.
+_IN_STEP = (0, 5)
 #: Modes and phases, in the order in which they are tried. Those that a run per commit has time for come first.
 _WHEN = (
-    (3, "run"), (0, "run"), (2, "end"), (4, "begin"), (1, "run"),
-    (3, "end"), (0, "begin"), (2, "run"), (4, "end"), (1, "begin"),
-    (3, "begin"), (0, "end"), (2, "begin"), (4, "run"), (1, "end"),
+    (3, "run"), (0, "run"), (2, "end"), (4, "begin"), (1, "run"), (5, "run"),
+    (3, "end"), (0, "begin"), (2, "run"), (4, "end"), (1, "begin"), (5, "end"),
+    (3, "begin"), (0, "end"), (2, "begin"), (4, "run"), (1, "end"), (5, "begin"),
 )  # fmt: skip
 
 
@@ -151,7 +153,7 @@ class Toll:
                 return ""
             if self.survives:
                 self._check_end(plan, last - begin, about)
-                self._count_late(ends.latest(dead if plan.mode == 0 else max(dead, begin + plan.duration)), about)
+                self._count_late(ends.latest(dead if plan.mode in _IN_STEP else max(dead, begin + plan.duration)), about)
             denied = {
                 rank: ends.denied(processes[rank], dead + self._patience_of_launcher())
                 for rank in self._survivors(plan)
@@ -160,15 +162,15 @@ class Toll:
             if self._count_results(job, num_results, dead_at, denied, about):
                 for rank in self._survivors(plan):
                     self._check_puts(own_row(job, rank), plan.addressing, about)
-                    if self.survives and plan.mode != 0:
+                    if self.survives and plan.mode not in _IN_STEP:
                         killed_after = None if plan.phase == "end" else dead - begin
                         check_going_on(job, rank, plan.victim, plan.mode, plan.duration, killed_after)
         return ""
 
     def _plan(self, number: int, attempt: int) -> Plan:
         (mode, phase), victim = _WHEN[number % len(_WHEN)], self.chance.randrange(RANKS)
-        # Mode 0 does not wait for this, nor do processes that the launcher ends.
-        duration = 20.0 if phase == "run" and (mode == 0 or not self.survives) else 2.0
+        # Modes 0 and 5 do not wait for this, nor do processes that the launcher ends.
+        duration = 20.0 if phase == "run" and (mode in _IN_STEP or not self.survives) else 2.0
         at_end = duration + self.chance.uniform(-0.05, 0.05) - 0.05 * attempt
         delay = {"begin": self.chance.uniform(0, 0.05), "run": 0.5, "end": at_end}[phase]
         return Plan(mode, victim, phase, duration, delay, ("edge", "multicast")[number % 2])
@@ -187,10 +189,10 @@ class Toll:
 
     @staticmethod
     def _check_end(plan: Plan, seconds: float, about: str) -> None:
-        """Checks that all survivors ended by themselves, the last not before the planned time; at once, in mode 0."""
+        """Checks that all survivors ended by themselves, the last not before the planned time; at once, in modes 0 and 5."""
         assert f"no word from rank {plan.victim} at the end" in about, about
         if plan.phase == "run":
-            is_in_time = seconds < plan.duration if plan.mode == 0 else seconds > plan.duration - 0.1
+            is_in_time = seconds < plan.duration if plan.mode in _IN_STEP else seconds > plan.duration - 0.1
             assert is_in_time, f"{seconds:.2f} s; {about}"
 
     def _check_puts(self, row: dict[str, str], addressing: str, about: str) -> None:
@@ -274,7 +276,7 @@ def killed_in_set_up(launcher: launch.Launcher, program: str) -> None:
 
         def kill(attempt: int) -> str:
             nonlocal num_segments, num_hung
-            mode, victim = chance.randrange(5), chance.randrange(RANKS)
+            mode, victim = chance.randrange(NUM_MODES), chance.randrange(RANKS)
             delay = chance.uniform(0, 0.3) / (1 + attempt)
             # MPI leaves a file of its own if a process dies after creating it and before mapping it or reporting it to the
             # launcher; tools/run removes it.

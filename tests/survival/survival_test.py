@@ -18,9 +18,14 @@ from collections.abc import Callable
 from netuit import launch
 
 from bounds import NIGHT, OWN_PATIENCE, PATIENCE, RESULTS_WRITTEN, SET_UP_ENDED, SLACK, SLOWNESS
-from coloring import PHASES, RANKS, await_phase, await_run, rows_of, words, written_at
+from coloring import NUM_MODES, PHASES, RANKS, await_phase, await_run, rows_of, words, written_at
 from jobs import Job, is_code_lost, running
 from kills import Toll, checkpoint, goal, killed, killed_in_set_up, launcher_killed
+
+
+def mode_of(number: int) -> int:
+    """Returns the mode of a round. Whatever else goes round with the numbers meets each mode in the end."""
+    return (number + number // NUM_MODES) % NUM_MODES
 
 
 def try_signal(process: int, which: signal.Signals) -> bool:
@@ -43,10 +48,10 @@ def check_whole(job: Job) -> list[dict[str, str]]:
 def stopped(launcher: launch.Launcher, program: str) -> None:
     """SIGSTOP, and SIGCONT a second later, in every mode and at any time: the run ends as if nothing had happened."""
     chance = random.Random(13)
-    rounds = 40 if NIGHT else 5
+    rounds = 40 if NIGHT else NUM_MODES
     num_stopped = collections.Counter({phase: 0 for phase in PHASES})
     for number in range(rounds):
-        mode, phase, victim = number % 5, PHASES[number % len(PHASES)], chance.randrange(RANKS)
+        mode, phase, victim = mode_of(number), PHASES[number % len(PHASES)], chance.randrange(RANKS)
         duration = 2.0 if phase == "run" else 1.0
         with running(launcher, RANKS, program, words(mode, duration)) as job:
             process = await_phase(job, phase, duration, victim, chance)
@@ -59,7 +64,7 @@ def stopped(launcher: launch.Launcher, program: str) -> None:
             assert job.manifest()["complete"] is True
     assert all(num_stopped[phase] for phase in PHASES if phase != "end"), num_stopped  # the phase "end" may be missed
     times = ", ".join(f"{number} in {phase}" for phase, number in num_stopped.items())
-    print(f"stopped for a second in each of 5 modes ({times}): every run whole, every message accounted for")
+    print(f"stopped for a second in each of {NUM_MODES} modes ({times}): every run whole, every message accounted for")
 
 
 def is_code_of(code: int, which: signal.Signals, launcher: launch.Launcher, survives: bool) -> bool:
@@ -79,14 +84,14 @@ def signalled(launcher: launch.Launcher, program: str) -> None:
         which = (signal.SIGTERM, signal.SIGINT, signal.SIGUSR1)[number % 3]
         patience = None if number % 2 == 0 and SLOWNESS == 1 else PATIENCE  # every second time the launcher's default
         survives = number // 3 % 2 == 1
-        arguments = words(number % 5, 30.0)
+        arguments = words(mode_of(number), 30.0)
         with running(launcher, RANKS, program, arguments, survives, patience=patience, leaves_word=not survives) as job:
             await_run(job)
             time.sleep(0.4)
             os.kill(job.child.pid, which)
             sent = time.time()
             code = job.wait(SLACK + 2 * PATIENCE)
-            about = f"{which.name}, {'tools/run, ' if survives else ''}mode {number % 5}, code {code}: {job.errors()}"
+            about = f"{which.name}, {'tools/run, ' if survives else ''}mode {mode_of(number)}, code {code}: {job.errors()}"
             if not survives and launcher.vendor == "MPICH":
                 wanted = dict.fromkeys(range(RANKS), 128 + which)
                 assert job.codes() == wanted, f"the processes ended with {job.codes()}; {about}"
@@ -115,7 +120,7 @@ def signalled_at_any_time(launcher: launch.Launcher, program: str) -> None:
     rounds = 60 if NIGHT else 4
     came = collections.Counter[str]()
     for number in range(rounds):
-        mode, phase, victim = number % 5, PHASES[number % len(PHASES)], chance.randrange(RANKS)
+        mode, phase, victim = mode_of(number), PHASES[number % len(PHASES)], chance.randrange(RANKS)
         which = (signal.SIGTERM, signal.SIGINT, signal.SIGUSR1)[number % 3]
         duration = 30.0 if phase == "run" else 1.0
         # MPICH leaves a file of its own if a process dies after creating it and before mapping it
@@ -157,7 +162,7 @@ def outcome_of(job: Job, code: int, which: signal.Signals, about: str) -> str:
 
 
 CASES: dict[str, Callable[[launch.Launcher, str], None]] = {
-    "killed": lambda launcher, program: killed(Toll(launcher, program), 5, 80),
+    "killed": lambda launcher, program: killed(Toll(launcher, program), 6, 80),
     "killed_over_mpi": lambda launcher, program: killed(Toll(launcher, program, shares_memory=False), 3, 20),
     "launcher_default": lambda launcher, program: killed(Toll(launcher, program, survives=False), 3, 20),
     "launcher_unasked": lambda launcher, program: killed(Toll(launcher, program, survives=False, patience=None), 2, 20),

@@ -85,7 +85,7 @@ class Job:
 
     def __init__(self, launcher: launch.Launcher, program: str, folder: pathlib.Path, ranks: int, mode: int, updates: typing.Union[int, str],
                  field: str, kills: typing.Mapping[int, typing.Union[int, str]], shares_memory: bool, every: typing.Union[int, str] = EVERY) -> None:
-        self.token = f"CONDUIT_RESILIENT={uuid.uuid4()}"
+        self.token = f"UIT_TEST_RESILIENT={uuid.uuid4()}"
         self.folder = folder
         self.verdicts = supervise.Verdicts(folder / "verdicts", ranks)
         self.verdicts.folder.mkdir()

@@ -85,7 +85,7 @@ def _totals(text: str) -> dict[str, int]:
         raise ToolError("a dump of callgrind has no totals")
     values = [int(word) for word in totals[1].split()]
     names = events[1].split()
-    return dict(zip(names, values + [0] * (len(names) - len(values)), strict=False))
+    return dict(zip(names, values + [0] * (len(names) - len(values))))
 
 
 def _per_operation(lines: list[list[str]], totals: list[dict[str, int]]) -> Iterator[Count]:

@@ -93,6 +93,8 @@ def test_versions_of_the_python_package_the_citation_and_the_guide_are_that_of_c
     assert set(wanted) == {VERSION.rpartition(".")[0]}
     if released := re.search(rf"^## {re.escape(VERSION)} \((.*)\)$", text_of(ROOT / "CHANGELOG.md"), re.MULTILINE):
         assert f'date-released: "{released[1]}"' in citation
+    else:
+        assert "date-released" not in citation
 
 
 def test_the_python_package_says_what_an_index_shows():

@@ -124,10 +124,12 @@ FOLLOWED = {
     "tools/guide/tutorial.md": r"\. /path|cmake |build/|python3 contacts",
     **{page.relative_to(ROOT).as_posix(): r"build/demo/|mkdir |python3 |for |do |done" for page in test_demo_pages.PAGES},
 }
-#: What runs other commands: how they begin, and the file that has the test or starts the stage.
+#: What runs other commands: how they begin, and the file that has the test or starts the stage; or why no test runs them.
 RUN_BY = {
-    r"git clone ": "tools/python/tests/test_setup.py",
-    r"cmake --(build --)?preset demo ": "tools/python/tests/test_tools_demo.py",
+    r"git clone ": "nobody: it needs an address",
+    r"srun |mpirun --host ": "nobody: it needs a cluster; test_slurm.py has a stand-in for Slurm",
+    r"pip (install|wheel) .*(-C|\[mpi\])": "nobody: pip 23.1 and an index; test_installed.py sets the same by environment variables",
+    r"cmake --(build --)?preset demo ": "test_pages.py",
     r"tools/(demo|evolve|report|run|experiment list|experiment my_sweep\.toml) |netuit (run|report|paired|experiment|supervise) ": "test_tools_run.py",
     r"tools/experiment .*simulated|tools/simulate ": "test_simulation.py",
     r"tools/experiment (paper|calibration|evolution_cost|SWEEP) ": "test_experiment.py",
@@ -140,7 +142,6 @@ RUN_BY = {
     r"tools/(setup|test) |\. (/path/to/conduit/)?\.deps/env\.sh ": ".ci/run",
     r"python3 demos/power_flow/grid\.py ": "tests/programs/power_flow_demo_test.py",
     r"tools/(bench|fuzz|soak) ": "tools/nightly_stages.sh",
-    r"srun |mpirun --host ": "test_slurm.py",
 }
 
 
@@ -158,9 +159,22 @@ def test_every_command_of_a_page_has_a_test_that_is_said_to_run_it(page):
         if page in FOLLOWED and re.match(FOLLOWED[page], begin):
             continue
         where = next((file for how, file in RUN_BY.items() if re.match(how, begin)), None)
-        if where is None or not ((ROOT / where).is_file() or (ROOT / "tools/python/tests" / where).is_file()):
+        files = [] if where is None else [ROOT / where, ROOT / "tools/python/tests" / where]
+        if where is None or not (where.startswith("nobody: ") or any(path.is_file() for path in files)):
             left.append(begin)
     assert not left
+
+
+def test_the_preset_of_the_demos_has_the_targets_of_the_pages(tmp_path):
+    targets = {"all"}
+    for _, words in ALL:
+        if words[0] == "cmake" and "demo" in words and "--target" in words:
+            targets |= set(words[words.index("--target") + 1 :])
+    configured = subprocess.run(["cmake", "--preset", "demo", "-B", tmp_path], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert configured.returncode == 0, configured.stdout + configured.stderr
+    assert len(targets) > 5
+    known = subprocess.run(["ninja", "-C", tmp_path, "-t", "query", *sorted(targets)], capture_output=True, text=True, check=False)
+    assert known.returncode == 0, known.stdout + known.stderr
 
 
 def test_the_readme_is_short():

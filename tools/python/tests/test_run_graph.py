@@ -1,4 +1,6 @@
 import csv
+import pathlib
+import re
 import subprocess
 import sys
 
@@ -169,24 +171,23 @@ def test_where_a_program_is_looked_for_and_in_which_order(tmp_path, monkeypatch)
         program.find_build()
 
 
-FIVE_LINES = """
-import networkx, netuit
-graph = networkx.watts_strogatz_graph(1000, 4, 0.1, seed=1)
-rows = netuit.run(graph, workers="2x1", modes=[0, 3], seconds=0.2, replicates=2)
-netuit.plot_rates(rows).figure.savefig("rates.png")
-netuit.draw_partition(graph, netuit.partition(graph, 2)).figure.savefig("partition.png")
-"""
+TOOLS = pathlib.Path(__file__).resolve().parents[2]
 
 
-def test_five_lines_take_a_user_from_a_networkx_graph_to_a_plot(tmp_path):
+@pytest.mark.parametrize("page, pictures", [("guide/experiments.md", ["rates.png", "partition.png"]), ("python/README.md", ["rates.png"])])
+def test_the_lines_of_the_pages_take_a_user_from_a_networkx_graph_to_a_plot(page, pictures, tmp_path):
+    text = (TOOLS / page).read_text(encoding="utf-8")
+    lines = re.search(r"^```python\n(import networkx, netuit\n.*?)^```", text, re.MULTILINE | re.DOTALL)[1]
+    assert lines.count("seconds=1,") == 1
+    lines = lines.replace("seconds=1,", "seconds=0.2,")
     build = folder_of("channel_selection")
     environment = {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), "MPLBACKEND": "Agg", "UIT_BUILD": str(build.resolve())}
     environment["PYTHONPATH"] = str(run_graph.pathlib.Path(run_graph.__file__).parents[1])
-    script = FIVE_LINES + "print(len(rows), bool(rows['balanced'].all()), rows['graph'].iloc[0])\n"
+    script = lines + "print(len(rows), bool(rows['balanced'].all()), rows['graph'].iloc[0])\n"
     ended = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
     assert ended.returncode == 0, ended.stderr
-    assert ended.stdout.split() == ["8", "True", "graph"]
-    for name in ("rates.png", "partition.png"):
+    assert ended.stdout.split() == ["12", "True", "graph"]
+    for name in pictures:
         assert (tmp_path / name).read_bytes().startswith(b"\x89PNG")
 
 

@@ -1,5 +1,6 @@
 """tools/setup where cmake is too old, with stand-ins for what it calls; and what else says which packages are wanted."""
 
+import itertools
 import json
 import os
 import pathlib
@@ -76,7 +77,11 @@ def test_presets_and_project_want_the_version_of_cmake_that_setup_looks_for():
     least = presets["cmakeMinimumRequired"]
     assert f"{least['major']}.{least['minor']}" == wanted
     assert presets["version"] <= 3, "CMake 3.22 reads presets up to version 3"
-    assert f"cmake_minimum_required(VERSION {wanted})" in (ROOT / "CMakeLists.txt").read_text()
+    files = [ROOT / "CMakeLists.txt"]
+    for folder, pattern in itertools.product(("demos", "microbenchmarks", "tests", "tools"), ("*.cmake", "CMakeLists.txt")):
+        files += (ROOT / folder).rglob(pattern)
+    texts = [path.read_text() for path in files]
+    assert {version for text in texts for version in re.findall(r"^cmake_minimum_required\(VERSION ([\d.]+)", text, re.MULTILINE)} == {wanted}
 
 
 CONTAINER = ROOT / "tools/container"
@@ -115,7 +120,8 @@ def test_a_container_builds_what_there_is_with_what_it_copies(name):
 
 
 def test_the_development_container_builds_from_the_recipe():
-    settings = json.loads((CONTAINER / "devcontainer.json").read_text())
-    assert (CONTAINER / settings["build"]["dockerfile"]).is_file()
-    assert (CONTAINER / settings["build"]["context"]).resolve() == ROOT
+    folder = ROOT / ".devcontainer"  # where editors look
+    settings = json.loads((folder / "devcontainer.json").read_text())
+    assert (folder / settings["build"]["dockerfile"]).is_file()
+    assert (folder / settings["build"]["context"]).resolve() == ROOT
     assert settings["postCreateCommand"].split()[0] == "tools/setup"
