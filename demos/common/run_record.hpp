@@ -280,6 +280,8 @@ class RunRecord {
     const netuit::Staleness& age = worker.staleness;
     if (age.count != 0) rows.Add(age.p50).Add(age.p99).Add(age.max);
     else rows.Add("").Add("").Add("");
+    if (worker.slack) rows.Add(*worker.slack);
+    else rows.Add("");
   }
   void AddQualityRows(netuit::Table& table, unsigned mode, unsigned replicate, const netuit::RunReport& report) const {
     for (const auto* rows : {&report.quality, &report.channels}) {
@@ -300,7 +302,7 @@ class RunRecord {
     std::vector<std::string_view> columns{
         "graph",    "nodes",    "edges",     "processes", "threads", "mode",    "mode_name",         "replicate",
         "seed",     "placement", "addressing", "period_s", "process", "thread",  "num_nodes",         "updates",
-        "elapsed_s", "updates_per_second", "barriers", "effective_updates", "staleness_p50", "staleness_p99", "staleness_max",
+        "elapsed_s", "updates_per_second", "barriers", "effective_updates", "staleness_p50", "staleness_p99", "staleness_max", "slack",
         "attempted", "accepted", "dropped", "muted", "stepped", "skipped",  "preempted", "folded",   "unread",    "in_flight",
         "balanced"};
     columns.insert(columns.end(), own.begin(), own.end());

@@ -23,7 +23,7 @@ _INTEGERS = (
 _OF_COLOURING = ("conflicts", "conflict_edges_total", "nodes_in_conflict")
 _OF_EVOLUTION = ("cells", "cells_of_rival", "births")  # that tell its rows from those of colouring
 _REALS = ("period_s", "elapsed_s", "updates_per_second")
-_OPTIONAL = ("effective_updates", "staleness_p50", "staleness_p99", "staleness_max")  # reals; may be empty or missing
+_OPTIONAL = ("effective_updates", "staleness_p50", "staleness_p99", "staleness_max", "slack")  # reals; may be empty or missing
 _TEXTS = ("graph", "mode_name", "placement", "addressing", "stopped_by", "mpi_library", "compiler", "version")
 
 

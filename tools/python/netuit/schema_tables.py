@@ -36,6 +36,7 @@ effective_updates | real | - | updates that count whatever was late or lost: 1 +
 staleness_p50 | real | updates | age of values read from other workers, median: 1 where they are of the previous update; empty where none are read
 staleness_p99 | real | updates | the same, 99 % quantile
 staleness_max | real | updates | the same, the oldest
+slack | real | updates | how far ahead of others this worker might be, so that values are at most slack + 1 updates old; empty where there was no bound
 attempted  | count | messages | puts tried; attempted = accepted + dropped
 accepted   | count | messages | puts taken
 dropped    | count | messages | puts refused, for want of room

@@ -10,7 +10,7 @@ def make_row(**changes):
         "mode_name": "no_barrier", "replicate": 0, "seed": 1, "placement": "metis", "addressing": "multicast",
         "period_s": 0.0, "process": 0, "thread": 0, "num_nodes": 4096, "updates": 1000, "elapsed_s": 1.0,
         "updates_per_second": 1000.0, "barriers": 0, "effective_updates": 990.0,
-        "staleness_p50": 1.0, "staleness_p99": 2.0, "staleness_max": 3.0, "attempted": 100, "accepted": 90, "dropped": 10, "muted": 0,
+        "staleness_p50": 1.0, "staleness_p99": 2.0, "staleness_max": 3.0, "slack": None, "attempted": 100, "accepted": 90, "dropped": 10, "muted": 0,
         "stepped": 60, "skipped": 20, "preempted": 8, "folded": 0, "unread": 2, "in_flight": 0,
         "balanced": 1, "conflicts": 40, "conflict_edges_total": 8192, "nodes_in_conflict": 70, "oversubscribed": 0,
         "stopped_by": "clock", "mpi_library": "Open MPI v4.1.4", "compiler": "g++ 12.2.0", "version": "0.1.0",

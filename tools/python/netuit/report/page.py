@@ -211,8 +211,16 @@ def _worth(rows: pandas.DataFrame) -> str:
         words.append(f"{units.percent(share)} of updates effective")
     if "staleness_max" in rows and rows["staleness_max"].notna().any():
         oldest = rows["staleness_max"].max()
-        words.append(f"values at most {oldest:,.0f} update{'' if oldest == 1 else 's'} old")
+        words.append(f"values at most {oldest:,.0f} update{'' if oldest == 1 else 's'} old{_bound(rows)}")
     return f"<span>{'; '.join(words)}</span>" if words else ""
+
+
+def _bound(rows: pandas.DataFrame) -> str:
+    """Whether values were as new as the slack demands, if there was one."""
+    if "slack" not in rows or not rows["slack"].notna().any():
+        return ""
+    is_kept = (rows["staleness_max"].fillna(0) <= rows["slack"] + 1).all()
+    return f", {'within the' if is_kept else 'more than the'} slack of {rows['slack'].max():,.0f}"
 
 
 def _outcome(rows: pandas.DataFrame) -> str:
