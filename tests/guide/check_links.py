@@ -1,5 +1,10 @@
-"""Checks README.md, the guide, the pages of the demos and other pages: each link leads to a file, each heading that a link names exists, each
-command `tools/…` is one of the checkout, and each figure of binder/figures is on one of the pages. Prints one line for each fault, and then the number of links and commands.
+"""Checks README.md, PROMISES.md, CHANGELOG.md, the guide, and the pages of the demos, of binder/, of .github/ and of the Python package:
+
+- each link leads to a file, and each heading that it names exists;
+- each command `tools/…` is one of the checkout;
+- each figure of binder/figures is on one of the pages.
+
+Prints one line for each fault, and then the number of links and commands.
 
     check_links.py CHECKOUT
 """
@@ -48,7 +53,7 @@ def main() -> int:
         total += count
     told = "".join(page.read_text(encoding="utf-8") for page in pages)
     figures = sorted((checkout / "binder" / "figures").iterdir())
-    found += [f"{path.relative_to(checkout)} is on no page, so that nothing says what to see" for path in figures if path.name not in told]
+    found += [f"{path.relative_to(checkout)} is on no page, so that nothing says what to see" for path in figures if f"figures/{path.name}" not in told]
     if len(pages) < 10 or total < 50:
         found.append(f"only {len(pages)} pages and {total} links and commands were found")
     print("\n".join(found) if found else f"{total} links and commands in {len(pages)} pages")

@@ -1,4 +1,4 @@
-"""For tools/seeded_bugs: builds a test as build/release would, but without optimisation and with other headers."""
+"""For tools/seeded_bugs: builds a test as build/release would, but by clang if there is one, without optimisation, and with other headers."""
 
 import dataclasses
 import functools
@@ -79,8 +79,8 @@ class Build:
         launcher = re.search(r"^MPIEXEC_EXECUTABLE:\w+=(.*)$", cache, re.MULTILINE)
         self.launcher = launcher.group(1) if launcher else "mpiexec"
         self.ccache = [path] if (path := shutil.which("ccache")) else []
-        # Without optimisation, clang compiles in half the time of g++. What it makes links with the rest.
-        names = [f"clang++-{version}" for version in range(22, 15, -1)]
+        # Without optimisation, clang compiles in half the time of g++. What it makes links with the rest. In the order of tools/test.
+        names = [f"clang++-{version}" for version in (19, 20, 21, 22, 18, 17, 16)]
         self.compiler = next((path for name in names if (path := shutil.which(name))), None)
 
     def properties(self, probe: Probe) -> dict[str, Any]:

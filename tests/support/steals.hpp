@@ -5,8 +5,12 @@
 
 #include <netuit/run/schedule.hpp>
 
+namespace netuit::testing {
+
 /// Steals however little time the nodes take, or none.
-inline std::optional<netuit::Steals> StealsIf(bool on) {
+inline std::optional<Steals> StealsIf(bool on) {
   if (!on) return std::nullopt;
-  return netuit::Steals{.shortest = std::chrono::nanoseconds{0}};
+  return Steals{.shortest = std::chrono::nanoseconds{0}};
 }
+
+}  // namespace netuit::testing

@@ -173,7 +173,7 @@ class Toll:
         duration = 20.0 if phase == "run" and (mode in _IN_STEP or not self.survives) else 2.0
         at_end = duration + self.chance.uniform(-0.05, 0.05) - 0.05 * attempt
         delay = {"begin": self.chance.uniform(0, 0.05), "run": 0.5, "end": at_end}[phase]
-        return Plan(mode, victim, phase, duration, delay, ("edge", "multicast")[number % 2])
+        return Plan(mode, victim, phase, duration, delay, ("edge", "multicast")[(number + number // len(_WHEN)) % 2])
 
     @staticmethod
     def _survivors(plan: Plan) -> list[int]:

@@ -24,7 +24,7 @@ from kills import Toll, checkpoint, goal, killed, killed_in_set_up, launcher_kil
 
 
 def mode_of(number: int) -> int:
-    """Returns the mode of a round. Whatever else goes round with the numbers meets each mode in the end."""
+    """Returns the mode of a round. It shifts by one after NUM_MODES rounds, so each mode meets every phase and signal in 36 rounds."""
     return (number + number // NUM_MODES) % NUM_MODES
 
 
@@ -162,7 +162,7 @@ def outcome_of(job: Job, code: int, which: signal.Signals, about: str) -> str:
 
 
 CASES: dict[str, Callable[[launch.Launcher, str], None]] = {
-    "killed": lambda launcher, program: killed(Toll(launcher, program), 6, 80),
+    "killed": lambda launcher, program: killed(Toll(launcher, program), NUM_MODES, 80),
     "killed_over_mpi": lambda launcher, program: killed(Toll(launcher, program, shares_memory=False), 3, 20),
     "launcher_default": lambda launcher, program: killed(Toll(launcher, program, survives=False), 3, 20),
     "launcher_unasked": lambda launcher, program: killed(Toll(launcher, program, survives=False, patience=None), 2, 20),

@@ -20,15 +20,19 @@ namespace netuit::detail {
 /// 1985, with the number of cuts in every frame in place of markers, so that frames may be lost).
 class Cutter {
  public:
-  /// Copies what the captures want of the partition's nodes. The run's first update has the number `first_update`.
-  Cutter(const std::vector<std::unique_ptr<CaptureStore>>& captures, Partition& partition, std::size_t thread, std::uint64_t first_update)
-      : captures_(captures), partition_(partition), thread_(thread), first_update_(first_update) {
+  /// Copies what the captures want of the partition's nodes, if `is_on`. The run's first update has the number `first_update`.
+  Cutter(const std::vector<std::unique_ptr<CaptureStore>>& captures, Partition& partition, std::size_t thread, std::uint64_t first_update,
+         bool is_on)
+      : captures_(captures), partition_(partition), thread_(thread), first_update_(first_update), is_on_(is_on && !captures.empty()) {
     for (const auto& capture : captures) every_ = std::gcd(every_, capture->Every());
   }
 
+  /// Whether anything is copied.
+  bool IsOn() const { return is_on_; }
+
   /// Makes the cuts that are due when the worker has made so many updates, or that others have made, up to `newest`; see CutCounts.
   void Cut(std::uint64_t num_updates, std::uint64_t newest) {
-    if (captures_.empty()) return;
+    if (!is_on_) return;
     const std::uint64_t num_due = std::max(newest, (first_update_ + num_updates) / every_ - first_update_ / every_);
     while (partition_.cuts.cuts < num_due) {
       const std::uint64_t number = first_update_ / every_ + ++partition_.cuts.cuts;
@@ -43,6 +47,7 @@ class Cutter {
   Partition& partition_;
   std::size_t thread_;
   std::uint64_t first_update_;
+  bool is_on_;
   std::uint64_t every_ = 0;  // updates between two cuts
 };
 

@@ -47,10 +47,10 @@ class LayerTraffic {
         options_(options),
         record_(record),
         delivery_(plan.delivery),
-        cutter_(mesh.Captures(), *mesh.Partitions()[thread], thread, options.first_update),
+        cutter_(mesh.Captures(), *mesh.Partitions()[thread], thread, options.first_update, plan.is_captured),
         rounds_(mesh, plan.delivery, thread, options.seed, options.first_update, plan.until.has_value() && record.reader == nullptr) {
     partition_.cuts = {};
-    partition_.has_cuts = (plan.is_captured && !mesh.Captures().empty()) || rounds_.IsOn();
+    partition_.has_cuts = cutter_.IsOn() || rounds_.IsOn();
     for (LayerPart* const layer : Layers()) layer->SetFirstStamp(first_stamp);
   }
 

@@ -32,7 +32,7 @@ struct ModeSettings {
   std::uint64_t clock_every = 1;                           ///< of Free and Isolated
   std::optional<std::uint64_t> slack{};                    ///< of Free
   std::optional<Until> until{};                            ///< of all but Isolated
-  std::optional<Steals> steals{};                          ///< of EveryUpdate and Dataflow
+  std::optional<Steals> steals{};                          ///< of EveryUpdate and Dataflow; the others ignore it
 };
 
 /// A schedule of the library, as command lines and results call it.

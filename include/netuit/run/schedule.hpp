@@ -93,7 +93,7 @@ struct RunPlan {
   std::optional<Until> until{};  ///< the run also ends when this holds
   std::optional<Steals> steals{};  ///< waiting workers update nodes of others; only if messages and values move by update
   bool votes_aside = false;      ///< workers vote on `until` between updates, because the schedule makes no barriers and no votes
-  bool is_captured = true;       ///< captures copy fields, as far as there are any
+  bool is_captured = true;       ///< captures copy fields in this run
   std::function<std::unique_ptr<Schedule>()> make{};  ///< makes a worker's schedule
 
   /// Returns itself.

@@ -30,6 +30,7 @@ using namespace netuit;
 using namespace std::chrono_literals;
 using netuit::testing::CheckpointModel;
 using netuit::testing::RandomDelays;
+using netuit::testing::StealsIf;
 using netuit::testing::TeamWith;
 using netuit::testing::Walk;
 using uit::testing::CheckThrows;

@@ -226,9 +226,9 @@ def faults_of_kills(seed: int, launcher: launch.Launcher, program: str) -> tuple
 def faults_of_clock(launcher: launch.Launcher, program: str) -> tuple[str, list[str]]:
     """A process ends in the last part of a run that a clock ends: that part is made again."""
     with tempfile.TemporaryDirectory() as name:
-        job = Job(launcher, program, pathlib.Path(name), 2, 3, "1500ms", "private", {1: "1100ms"}, shares_memory=True, every="900ms")
+        job = Job(launcher, program, pathlib.Path(name), 2, 3, "1500ms", "private", {1: "1400ms"}, shares_memory=True, every="900ms")
         told, codes, faults = job.finish(None)
-    if not faults and (told["lost"] != "1" or int(told["milliseconds"]) < 1650):
+    if not faults and (told["lost"] != "1" or int(told["milliseconds"]) < 1800):
         faults = ["the last part was not made again"]
     return f"{told.get('milliseconds')} ms, {codes}", faults
 

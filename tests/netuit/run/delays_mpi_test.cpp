@@ -39,6 +39,7 @@ using netuit::testing::BeSlowAtTimes;
 using netuit::testing::MakeOddGraph;
 using netuit::testing::Mix;
 using netuit::testing::RandomDelays;
+using netuit::testing::StealsIf;
 using netuit::testing::TeamWith;
 using netuit::testing::WorkersWith;
 using uit::testing::CheckThrows;

@@ -1,6 +1,5 @@
 #include <array>
 #include <bit>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -34,6 +33,7 @@ using netuit::testing::NetworksOf;
 using netuit::testing::PeriodsOf;
 using netuit::testing::SerialMesh;
 using netuit::testing::SerialNode;
+using netuit::testing::StealsIf;
 using netuit::testing::ValuesOfNodes;
 using netuit::testing::pooled;
 using netuit::testing::aggregated;

@@ -27,6 +27,7 @@ using netuit::testing::MakeOddGraph;
 using netuit::testing::MakeWeightedOddGraph;
 using netuit::testing::Mix;
 using netuit::testing::RandomDelays;
+using netuit::testing::StealsIf;
 using netuit::testing::TeamWith;
 using uit::testing::MpiTestWorld;
 

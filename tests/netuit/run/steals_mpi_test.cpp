@@ -35,6 +35,7 @@ using namespace netuit;
 using namespace std::chrono_literals;
 using netuit::testing::MakeOddGraph;
 using netuit::testing::Mix;
+using netuit::testing::StealsIf;
 using netuit::testing::TeamWith;
 using netuit::testing::WorkersWith;
 using uit::testing::CheckThrows;
