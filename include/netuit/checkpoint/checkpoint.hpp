@@ -43,9 +43,10 @@ void SaveCheckpoint(Mesh& mesh, const std::filesystem::path& folder, const std::
 ///     const auto saved = netuit::LoadCheckpoint(mesh, "run.ckpt");
 ///     mesh.Run(netuit::EveryUpdate{.updates = 1000}, update, {.first_update = saved.num_updates});
 ///
-/// With EveryUpdate and Dataflow, the run then continues bit for bit as if it had never been interrupted, whatever the number of
-/// processes and threads, if the updates made so far are a multiple of every network's period, and if no node was silent whose
-/// published values had changed: at the end of a run, neighbours see all values.
+/// The run has the seed of the saved mesh's last run, unless RunOptions::seed gives another. With EveryUpdate and Dataflow, it then
+/// continues bit for bit as if it had never been interrupted, whatever the number of processes and threads, if the updates made so
+/// far are a multiple of every network's period, and if no node was silent whose published values had changed: at the end of a run,
+/// neighbours see all values.
 ///
 /// A checkpoint has no older values if the last run before it was in another mode, or its edges had shorter delays. A run by
 /// Dataflow then begins like the first of a mesh: edges with delays above 1 show the other values of the checkpoint at first. Older

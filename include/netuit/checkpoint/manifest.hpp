@@ -47,6 +47,7 @@ struct SavedNetwork {
 struct CheckpointManifest {
   std::uint64_t data = 0;  // number of the subfolder with the files
   std::uint64_t num_updates = 0;
+  std::optional<std::uint64_t> seed{};  // of the last run; older checkpoints do not tell it
   std::uint64_t num_nodes = 0;
   std::vector<SavedNetwork> networks{};
   std::vector<SavedValues> values{};

@@ -33,6 +33,7 @@ UIT_DEFINE std::string CheckpointManifest::ToText() const {
   nlohmann::ordered_json json{{"format", "netuit checkpoint"}, {"version", 1},              {"data", data},
                               {"updates", num_updates},        {"nodes", num_nodes},        {"networks", nlohmann::json::array()},
                               {"values", nlohmann::json::array()}, {"notes", notes}};
+  if (seed) json["seed"] = *seed;
   for (const SavedNetwork& network : networks)
     json["networks"].push_back({{"edges", network.num_edges}, {"digest", Hexadecimal(network.digest)}});
   for (const SavedValues& of : values) {
@@ -85,6 +86,7 @@ UIT_DEFINE CheckpointManifest CheckpointManifest::Parse(const std::string& text,
     CheckpointManifest manifest;
     json.at("data").get_to(manifest.data);
     json.at("updates").get_to(manifest.num_updates);
+    if (json.contains("seed")) manifest.seed = json.at("seed").get<std::uint64_t>();
     json.at("nodes").get_to(manifest.num_nodes);
     json.at("notes").get_to(manifest.notes);
     for (const nlohmann::json& entry : json.at("networks")) {

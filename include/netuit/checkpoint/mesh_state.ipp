@@ -141,6 +141,7 @@ class CheckpointLoader {
     }
     mesh_.SetHasOlderValues(has_older);
     mesh_.SetNumUpdates(manifest_.num_updates);
+    mesh_.UseSeed(manifest_.seed);
     return num_put;
   }
 
@@ -281,7 +282,7 @@ UIT_DEFINE void CheckReplaceable(const Mesh& mesh, const RunOptions& options, co
 
 UIT_DEFINE CheckpointManifest SaveState(Mesh& mesh, ValueStore& store) {
   if (mesh.HasOlderValues()) mesh.ShowByUpdate(true);  // no change, unless a run in another mode was refused since
-  CheckpointManifest manifest{.num_updates = mesh.NumUpdates(), .num_nodes = mesh.NumNodes()};
+  CheckpointManifest manifest{.num_updates = mesh.NumUpdates(), .seed = mesh.Seed(), .num_nodes = mesh.NumNodes()};
   CheckpointSaver saver(mesh, mesh.GetWorld(), store);
   manifest.networks = saver.DescribeNetworks();
   manifest.values = saver.SaveAll();

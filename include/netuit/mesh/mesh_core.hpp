@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -150,6 +151,10 @@ class MeshCore {
   std::uint64_t NumUpdates() const { return num_updates_; }
   /// For runs and checkpoints: sets that number.
   void SetNumUpdates(std::uint64_t num_updates) { num_updates_ = num_updates; }
+  /// Returns the seed of the last run, or of the checkpoint that the mesh was loaded from; 1 if there was none.
+  std::uint64_t Seed() const { return seed_; }
+  /// For runs and checkpoints: sets that seed, if one is given. Returns it.
+  std::uint64_t UseSeed(std::optional<std::uint64_t> seed) { return seed_ = seed.value_or(seed_); }
   /// Whether the older values that edges with delays above 1 show are those of the last run, so that a run by Dataflow can go on.
   bool HasOlderValues() const { return has_older_values_; }
   /// For runs and checkpoints: sets that.
@@ -241,6 +246,7 @@ class MeshCore {
   std::uint64_t num_runs_ = 0;
   std::uint64_t next_stamp_ = 1;  // 0: no run
   std::uint64_t num_updates_ = 0;
+  std::uint64_t seed_ = 1;
   std::map<std::size_t, std::size_t> told_unshared_;  // see TakeUnsharedExchanges
   bool lacks_unread_ = false;
   bool has_older_values_ = false;

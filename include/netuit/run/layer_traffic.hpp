@@ -48,7 +48,7 @@ class LayerTraffic {
         record_(record),
         delivery_(plan.delivery),
         cutter_(mesh.Captures(), *mesh.Partitions()[thread], thread, options.first_update, plan.is_captured),
-        rounds_(mesh, plan.delivery, thread, options.seed, options.first_update, plan.until.has_value() && record.reader == nullptr) {
+        rounds_(mesh, plan.delivery, thread, mesh.Seed(), options.first_update, plan.until.has_value() && record.reader == nullptr) {
     partition_.cuts = {};
     partition_.has_cuts = cutter_.IsOn() || rounds_.IsOn();
     for (LayerPart* const layer : Layers()) layer->SetFirstStamp(first_stamp);

@@ -83,9 +83,12 @@ class MeetingAtMultiples final : public MeetingByClock {
 
 /// Schedules votes about the end of the run, so that all workers make the same number of updates without a barrier. A worker
 /// begins a vote when the outcome of the one before is known. So the outcome takes effect at the next vote, and no worker is
-/// more than two spans ahead of another. A span is as many updates as take about a millisecond, at most 64.
+/// more than two spans ahead of another. A span is as many updates as take about a millisecond, at most 64, unless it is given.
 class VotingAhead final : public Schedule {
  public:
+  /// `span`: updates between two votes; 0: see above.
+  explicit VotingAhead(std::uint64_t span = 0) : given_span_(span) {}
+
   Step Next(const Moment& moment) override {
     if (moment.num_updates == next_vote_) return Step::vote;
     return moment.has_made_all ? Step::stop : Step::update;
@@ -98,12 +101,13 @@ class VotingAhead final : public Schedule {
   }
   void Met(uit::TimePoint now, std::uint64_t agreed) override {
     last_ = now;
-    span_ = std::max<std::uint64_t>(agreed, 1);
+    span_ = given_span_ != 0 ? given_span_ : std::max<std::uint64_t>(agreed, 1);
     next_vote_ += span_;
   }
 
  private:
   static constexpr std::uint64_t max_span = 64;
+  std::uint64_t given_span_;
   std::uint64_t next_vote_ = 0;  // updates that the worker will have made
   std::uint64_t span_ = 1;       // from the last vote to the next
   uit::TimePoint last_{};        // when the last vote began

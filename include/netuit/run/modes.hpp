@@ -33,6 +33,7 @@ struct ModeSettings {
   std::optional<std::uint64_t> slack{};                    ///< of Free
   std::optional<Until> until{};                            ///< of all but Isolated
   std::optional<Steals> steals{};                          ///< of EveryUpdate and Dataflow; the others ignore it
+  std::uint64_t lag = 0;                                   ///< of Dataflow
 };
 
 /// A schedule of the library, as command lines and results call it.
@@ -56,7 +57,7 @@ inline constexpr Mode mode_table[] = {
     {AsyncMode::no_communication, "no_communication",
      [](const ModeSettings& of) { return Isolated{of.duration, of.updates, of.clock_every}.MakePlan(); }},
     {AsyncMode::dataflow, "dataflow",
-     [](const ModeSettings& of) { return Dataflow{of.updates, of.duration, of.until, of.steals}.MakePlan(); }},
+     [](const ModeSettings& of) { return Dataflow{of.updates, of.duration, of.until, of.steals, of.lag}.MakePlan(); }},
 };
 
 static_assert([] {

@@ -51,7 +51,8 @@ struct Sample {
 
 /// Options of a run. They must be the same on every process, except for the callbacks' actions.
 struct RunOptions {
-  std::uint64_t seed = 1;                 ///< for Node::Random
+  /// For Node::Random. Nothing: the seed of the mesh's last run, or of the checkpoint that it was loaded from; 1 at first.
+  std::optional<std::uint64_t> seed{};
   /// The number of the first update, for Node::Update and Node::Random. With MeshCore::NumUpdates, a run goes on where the last
   /// one ended, or where the checkpoint was made that the mesh comes from.
   ///

@@ -63,7 +63,7 @@ class RunRecord {
         const std::uint32_t worker = partition->graph.worker;
         const replay::RecordHeader header{
             .mode = plan.mode,
-            .seed = options.seed,
+            .seed = mesh.Seed(),
             .first_update = options.first_update,
             .run = run,
             .shape = DigestOfShape(*partition, mesh.Layers(), mesh.Options()),

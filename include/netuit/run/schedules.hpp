@@ -86,7 +86,7 @@ struct Isolated {
 /// the same. But no barrier follows an update: a worker waits only for the workers that own in-neighbours of its nodes, or
 /// out-neighbours to which they send messages. All workers end the run after the same update. A replay makes barriers, because
 /// the records of workers may end apart. A condition `until` is looked at every few milliseconds, and ends all workers some updates
-/// later.
+/// later; with `lag`, after the same update in every run.
 ///
 /// If edges of the mesh have delays other than 1 (see EdgeDelays), a node sees what its neighbours published so many updates
 /// before, or, with delay 0, in the same update. A worker then updates its nodes level by level (see FindLevels), and waits for what
@@ -96,6 +96,9 @@ struct Dataflow {
   std::chrono::nanoseconds duration{0};  ///< 0: no limit
   std::optional<Until> until{};          ///< ends the run when it holds: `change < 1e-9`; see Reduction
   std::optional<Steals> steals{};        ///< waiting workers update nodes of others; see Steals
+  /// If not 0: `until` and requests to stop are looked at after each multiple of `lag` updates, and end the run `lag` updates later.
+  /// The time that the workers have to agree is then a number of updates, so the end does not depend on timing.
+  std::uint64_t lag = 0;
 
   /// Returns the plan for the run loop.
   RunPlan MakePlan() const;

@@ -48,7 +48,7 @@ UIT_DEFINE RunPlan Isolated::MakePlan() const {
 
 UIT_DEFINE RunPlan Dataflow::MakePlan() const {
   return {.mode = 5, .delivery = {.is_by_update = true, .is_awaited = true}, .updates = updates, .duration = duration,
-          .until = until, .steals = steals, .make = [] { return std::make_unique<detail::VotingAhead>(); }};
+          .until = until, .steals = steals, .make = [span = lag] { return std::make_unique<detail::VotingAhead>(span); }};
 }
 
 }  // namespace netuit

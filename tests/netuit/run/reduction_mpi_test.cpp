@@ -150,6 +150,23 @@ TEST_CASE("Mode 5 ends all workers after the same update, a few votes after the 
   }
 }
 
+TEST_CASE("With a lag, mode 5 ends that many updates after the multiple of it at which the condition held") {
+  const uit::Team team = TeamWith(2);
+  const Topology world = MakeSmallWorld(60, 4, 0.2, 4);
+  for (const std::uint64_t lag : {1U, 7U, 100U}) {
+    Serial serial{world};
+    std::uint64_t held = lag;
+    while (held < serial.changes.size()) held += lag;
+    Relaxation relaxation{team, world};
+    const RunReport report = relaxation.Run(Dataflow{.until = relaxation.Below(bound), .lag = lag});
+    CHECK(report.stopped_by == StopReason::asked);
+    for (const WorkerReport& worker : report.workers) CHECK(worker.num_updates == held + lag);
+    for (std::uint64_t update = serial.changes.size(); update < held + lag; ++update) serial.Update(world);
+    const std::vector<double> values = relaxation.Values();
+    CHECK((!MpiTestWorld().IsRoot() || values == serial.values));
+  }
+}
+
 TEST_CASE("Best-effort runs end by their condition, and the values are then close to the solution") {
   const uit::Team team = TeamWith(2);
   const Topology world = MakeSmallWorld(60, 4, 0.2, 4);

@@ -42,7 +42,8 @@ std::chrono::nanoseconds Nanoseconds(double seconds, const char* what) {
 }
 
 RunPlan PlanOf(const RunWords& words) {
-  ModeSettings settings{.updates = words.updates, .duration = Nanoseconds(words.seconds, "seconds"), .until = words.until};
+  ModeSettings settings{.updates = words.updates, .duration = Nanoseconds(words.seconds, "seconds"), .until = words.until,
+                        .lag = words.lag};
   if (words.span != 0) settings.span = Nanoseconds(words.span, "span");
   if (words.period != 0) settings.period = Nanoseconds(words.period, "period");
   if (words.slack) settings.slack = *words.slack < 0 ? automatic : static_cast<std::uint64_t>(*words.slack);

@@ -50,7 +50,8 @@ struct RunWords {
   double period = 0;  // likewise
   std::optional<std::int64_t> slack{};  // -1: automatic
   std::optional<Until> until{};
-  std::uint64_t seed = 1;
+  std::uint64_t lag = 0;
+  std::optional<std::uint64_t> seed{};
   std::uint64_t first_update = 0;
   std::string trace{};  // file for the run's timeline; empty: none
   std::string checkpoint_folder{};  // empty: none are saved

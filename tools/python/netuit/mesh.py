@@ -154,13 +154,14 @@ class Mesh:
         schedule: Schedule,
         update: Callable[[Part], object],
         *,
-        seed: int = 1,
+        seed: int | None = None,
         goes_on: bool = True,
         trace: str | os.PathLike[str] = "",
         checkpoints: Checkpoints | None = None,
     ) -> Report:
         """Calls `update(part)` again and again on every worker, as the schedule says. Gives the report.
 
+        seed: for random numbers; None: that of the last run, or of the checkpoint that was loaded, or 1.
         goes_on: updates are numbered from where the last run ended. trace: a file for what each worker does when, for Perfetto
         (ui.perfetto.dev). checkpoints: when to save the mesh meanwhile; see load_checkpoint. An exception of the update ends the run, and
         is raised.
@@ -170,7 +171,8 @@ class Mesh:
             raise InputError(f"a run needs a schedule such as netuit.Free(seconds=1), not {schedule!r}")
         if schedule.until is not None:
             check(schedule.until, self._name)
-        seed = whole("seed", seed)
+        if seed is not None:
+            whole("seed", seed)
         first_update = self.num_updates if goes_on else 0
         options: dict[str, Any] = {"seed": seed, "first_update": first_update, "trace": os.path.abspath(trace) if trace else ""}
         if checkpoints is not None:

@@ -114,6 +114,12 @@ class Isolated(_Limits):
 class Dataflow(_Limits):
     """Mode 5: the result of EveryUpdate without a barrier."""
 
+    lag: int = 0  #: if not 0, `until` is looked at after each multiple of so many updates, and the run ends so many updates later
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        whole("lag", self.lag)
+
 
 Schedule = _Limits
 _MODES: dict[type, int] = {EveryUpdate: 0, Rolling: 1, Fixed: 2, Free: 3, Isolated: 4, Dataflow: 5}

@@ -229,6 +229,7 @@ def test_conditions_on_both_extremes():
         part[least] = part[x]
 
     assert mesh.run(netuit.EveryUpdate(until=least > 9.5, updates=100), grow).updates == 10
+    assert mesh.run(netuit.Dataflow(until=least > 13.5, lag=3, updates=100), grow).updates == 9  # it holds after 4, so at 6
     other = netuit.Mesh(netuit.Torus(4, 4))
     with pytest.raises(InputError, match="another mesh"):
         other.run(netuit.EveryUpdate(until=least > 1), grow)
