@@ -117,7 +117,8 @@ UIT_DEFINE std::string RunReport::Text() const {
   std::string text = std::to_string(workers.size()) + (workers.size() == 1 ? " worker, " : " workers, ") + seconds + " s: ";
   if (fewest.num_updates != most.num_updates) text += WithCommas(fewest.num_updates) + " to ";
   text += WithCommas(most.num_updates) + " updates each";
-  if (const std::optional<std::uint64_t> effective = EffectiveUpdates()) text += ", " + WithCommas(*effective) + " effective";
+  const std::optional<std::uint64_t> effective = EffectiveUpdates();
+  text += effective ? ", " + WithCommas(*effective) + " effective" : ", effective updates unknown";
   text += ", " + WithCommas(most.num_barriers) + " barriers" + detail::AgeInWords(*this) + "\n";
   uit::Tally all = Tally();
   for (const WorkerReport& worker : workers) all += worker.inside;

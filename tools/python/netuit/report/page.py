@@ -209,6 +209,8 @@ def _worth(rows: pandas.DataFrame) -> str:
     share = results.effective_share([run.to_dict("records") for _, run in rows.groupby("replicate")]) if "num_nodes" in rows else None
     if share is not None:
         words.append(f"{units.percent(share)} of updates effective")
+    elif "effective_updates" in rows:
+        words.append("effective updates unknown, because messages carry no count")
     if "staleness_max" in rows and rows["staleness_max"].notna().any():
         oldest = rows["staleness_max"].max()
         words.append(f"values at most {oldest:,.0f} update{'' if oldest == 1 else 's'} old{_bound(rows)}")
