@@ -186,6 +186,14 @@ UIT_DEFINE ProcessGraph Unpack(const uit::Bytes& bytes, std::size_t process) {
   return graph;
 }
 
+/// Returns how many processes get their parts at once, so that rank 0 makes about `max_scattered_bytes` before it sends them.
+UIT_DEFINE std::size_t NumScatteredAtOnce(const Topology& topology, std::size_t num_processes) {
+  constexpr std::size_t edge_bytes = 2 * (sizeof(NodeId) + sizeof(std::uint32_t) + sizeof(EdgeId) + sizeof(double));
+  constexpr std::size_t node_bytes = sizeof(NodeId) + 4 * sizeof(std::uint32_t);
+  const std::size_t part_bytes = (topology.NumEdges() * edge_bytes + topology.NumNodes() * node_bytes) / num_processes;
+  return std::clamp<std::size_t>(max_scattered_bytes / (part_bytes + 1), 1, num_processes);
+}
+
 }  // namespace detail
 
 UIT_DEFINE ProcessGraph ScatterGraph(const Topology& topology, const Placement& placement, const uit::World& world,
@@ -196,12 +204,14 @@ UIT_DEFINE ProcessGraph ScatterGraph(const Topology& topology, const Placement& 
 
   std::optional<detail::GraphCutter> cutter;
   if (world.IsRoot()) cutter.emplace(topology, placement, delays);
+  const std::size_t num_at_once = world.BroadcastValue(cutter ? detail::NumScatteredAtOnce(topology, world.Size()) : 0);
   ProcessGraph mine;
-  for (std::size_t process = 1; process < world.Size(); ++process) {
+  for (std::size_t first = 1; first < world.Size(); first += num_at_once) {
+    const std::size_t end = std::min(first + num_at_once, world.Size());
     std::vector<uit::Bytes> parts(world.Size());
-    if (cutter) parts[process] = detail::Pack(cutter->Cut(process));
+    for (std::size_t process = first; cutter && process < end; ++process) parts[process] = detail::Pack(cutter->Cut(process));
     const uit::Bytes part = world.Scatter(std::move(parts));
-    if (world.Rank() == process) mine = detail::Unpack(part, process);
+    if (first <= world.Rank() && world.Rank() < end) mine = detail::Unpack(part, world.Rank());
   }
   return cutter ? cutter->Cut(0) : std::move(mine);
 }

@@ -5,6 +5,9 @@
 #include <netuit/graph/topology.hpp>
 #include <netuit/placement/placement.hpp>
 #include <uit/link/world.hpp>
+#include <memory>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "tests/netuit/run/odd_graph.hpp"
@@ -53,4 +56,39 @@ TEST_CASE("A process has its own part of the graph and no other") {
     CHECK(mine.first_out.size() == mine.nodes.size() + 1);
     CHECK(mine.first_in.size() == mine.nodes.size() + 1);
   }
+}
+
+namespace {
+
+/// The processes of the test. It counts their exchanges.
+class Counting final : public uit::WorldModel {
+ public:
+  std::size_t Rank() const override { return world_.Rank(); }
+  std::size_t Size() const override { return world_.Size(); }
+  uit::BytesByRank ExchangeSparsely(uit::BytesByRank outgoing) override {
+    ++num_exchanges;
+    return world_.ExchangeSparsely(std::move(outgoing));
+  }
+  uit::Bytes Broadcast(uit::Bytes from_root, std::size_t root) override { return world_.Broadcast(std::move(from_root), root); }
+  void Max(std::span<std::uint64_t> values) override { world_.Max(values); }
+  uit::AnyLink OpenLink(std::size_t peer, int stream, const uit::LinkOptions& options) override {
+    return world_.OpenLink(peer, stream, options);
+  }
+  std::shared_ptr<WorldModel> Duplicate() override { return nullptr; }
+  bool Release(uit::Deadline) override { return true; }
+
+  int num_exchanges = 0;
+
+ private:
+  uit::World world_ = MpiTestWorld();
+};
+
+}  // namespace
+
+TEST_CASE("A graph of moderate size is scattered in one exchange") {
+  const auto counting = std::make_shared<Counting>();
+  const uit::World world{counting};
+  const Topology topology = MakeOddGraph(50, 1);
+  ScatterGraph(topology, PlaceRandom(topology, {.processes = world.Size(), .threads = 3}, 1), world);
+  CHECK(counting->num_exchanges == (world.Size() == 1 ? 0 : 1));
 }
