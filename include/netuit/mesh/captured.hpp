@@ -14,14 +14,16 @@
 #include <netuit/mesh/mesh_core.hpp>
 #include <uit/config.hpp>
 #include <uit/support/bytes.hpp>
+#include <uit/support/function_ref.hpp>
 
 namespace netuit {
 
 namespace detail {
 
-/// Writes a file on rank 0: `header`, then the bytes of all frames. Collective; throws like OnRoot.
-void WriteFrames(const MeshCore& mesh, const std::filesystem::path& path, const std::string& header,
-                 const std::vector<uit::ByteView>& frames);
+/// Writes a file on rank 0: `header`, then the bytes of `count` frames, each as `gather(frame)` returns them there; it is collective.
+/// Collective; throws like OnRoot.
+void WriteFrames(const MeshCore& mesh, const std::filesystem::path& path, const std::string& header, std::size_t count,
+                 uit::FunctionRef<uit::ByteView(std::size_t)> gather);
 
 }  // namespace detail
 
@@ -76,11 +78,9 @@ class Captured {
     const std::size_t count = Count();
     NumpyType type = NumpyTypeOf<T>();
     type.extents.insert(0, ", " + std::to_string(mesh_->NumNodes()));
-    std::vector<std::vector<T>> frames;
-    for (std::size_t frame = 0; frame < count; ++frame) frames.push_back(GatherValues(frame));
-    std::vector<uit::ByteView> bytes;
-    for (const std::vector<T>& values : frames) bytes.push_back(std::as_bytes(std::span(values)));
-    detail::WriteFrames(*mesh_, path, NumpyHeader(type, count), bytes);
+    std::vector<T> values;
+    const auto gather = [&](std::size_t frame) { return std::as_bytes(std::span<const T>(values = GatherValues(frame))); };
+    detail::WriteFrames(*mesh_, path, NumpyHeader(type, count), count, gather);
   }
 
  private:

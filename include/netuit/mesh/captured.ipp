@@ -1,10 +1,10 @@
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 #include <ios>
 #include <ostream>
 #include <string>
-#include <vector>
 
 #include <netuit/file/atomic_file.hpp>
 #include <netuit/mesh/captured.hpp>
@@ -12,17 +12,31 @@
 #include <netuit/mesh/on_root.hpp>
 #include <uit/config.hpp>
 #include <uit/support/bytes.hpp>
+#include <uit/support/error.hpp>
+#include <uit/support/function_ref.hpp>
 
 namespace netuit::detail {
 
 UIT_DEFINE void WriteFrames(const MeshCore& mesh, const std::filesystem::path& path, const std::string& header,
-                            const std::vector<uit::ByteView>& frames) {
+                            std::size_t count, uit::FunctionRef<uit::ByteView(std::size_t)> gather) {
+  std::size_t next = 0;
+  const auto gather_rest = [&] {
+    while (next < count) gather(next++);
+  };
+  if (!mesh.GetWorld().IsRoot()) gather_rest();
   OnRoot(mesh.GetWorld(), [&] {
-    WriteFileAtomically(path, [&](std::ostream& out) {
-      out << header;
-      for (const uit::ByteView values : frames)
-        out.write(reinterpret_cast<const char*>(values.data()), static_cast<std::streamsize>(values.size()));
-    });
+    try {
+      WriteFileAtomically(path, [&](std::ostream& out) {
+        out << header;
+        while (next < count) {
+          const uit::ByteView values = gather(next++);
+          out.write(reinterpret_cast<const char*>(values.data()), static_cast<std::streamsize>(values.size()));
+        }
+      });
+    } catch (const uit::OutputError&) {
+      gather_rest();  // the others wait for that
+      throw;
+    }
     return 0;
   });
 }

@@ -187,6 +187,8 @@ TEST_CASE("A film is saved as an array of frames by nodes") {
   mesh.Run(EveryUpdate{.updates = 2}, [&](Node& node) { value[node] = static_cast<std::uint16_t>(value[node] + 256); });
   const std::filesystem::path path = folder.Path() + ".npy";
   film.Save(path);
+  CHECK_THROWS_AS(film.Save(folder.Path() + "/none/film.npy"), uit::Error);  // on every rank, which have gathered all frames
+  CHECK(film.Count() == 2);
   if (!MpiTestWorld().IsRoot()) return;
   std::ifstream in(path, std::ios::binary);
   const std::string bytes{std::istreambuf_iterator<char>(in), {}};
