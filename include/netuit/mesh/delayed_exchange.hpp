@@ -30,13 +30,18 @@ class DelayedExchange {
     const DelayedSlots::Peer& peer;              ///< where they go
     std::optional<uit::FrameWindow> window{};    ///< leads there; keeps every frame
     uit::Frame frame{};                          ///< buffer for the next frame
-    std::uint64_t num_sent = 0;                  ///< batches, in this run
+    std::uint64_t update = 0;                    ///< of the next batch, in this run
+    std::size_t batch = 0;                       ///< the next one's position in Peer::batches
 
     /// Returns the next batch.
-    const DelayedSlots::Batch& Next() const { return peer.batches[num_sent % peer.batches.size()]; }
+    const DelayedSlots::Batch& Next() const { return peer.batches[batch]; }
     /// Whether the next batch is of this level and update.
-    bool IsDue(std::uint32_t level, std::uint64_t update) const {
-      return num_sent / peer.batches.size() == update && Next().level == level;
+    bool IsDue(std::uint32_t level, std::uint64_t present) const { return update == present && Next().level == level; }
+    /// Goes on to the batch after it.
+    void Advance() {
+      if (++batch != peer.batches.size()) return;
+      batch = 0;
+      ++update;
     }
   };
   /// Receives a worker's batches.
@@ -66,6 +71,8 @@ class DelayedExchange {
   /// Prepares for a run whose frames carry `first_stamp` plus the number of their update. Every edge shows its source's value at
   /// the start; or, if `keeps_older`, an edge with a delay above 1 shows what the run before has left in its slot.
   void Begin(std::uint64_t first_stamp, bool keeps_older);
+  /// Whether the level, whose number is given too, needs batches or has one to send.
+  bool IsCrossed(std::size_t level, std::uint32_t number) const;
   /// Takes in what has come and may be, in the given update. Returns whether all has come that the level needs.
   bool TryTakeFor(std::size_t level, std::uint64_t update);
   /// Takes in what has come and may be, in the given update.

@@ -25,12 +25,19 @@ UIT_DEFINE void DelayedExchange::Begin(std::uint64_t first_stamp, bool keeps_old
     if (keeps_older && slots_.delays[i] > 1) continue;
     std::memcpy(memory_.Shown(slots_.first + i), memory_.Shown(slots_.origins[i]), memory_.slot_bytes);
   }
-  for (Sender& sender : senders_) sender.num_sent = 0;
+  for (Sender& sender : senders_) sender.update = sender.batch = 0;
   for (Receiver& receiver : receivers_) {
     receiver.num_taken = 0;
     receiver.is_young.assign(receiver.peer.batches.size(), false);
     receiver.account.CountByChannel();
   }
+}
+
+UIT_DEFINE bool DelayedExchange::IsCrossed(std::size_t level, std::uint32_t number) const {
+  const auto is_of_level = [number](const DelayedSlots::Batch& batch) { return batch.level == number; };
+  return !slots_.needs[level].empty() || std::ranges::any_of(slots_.destinations, [&](const DelayedSlots::Peer& peer) {
+    return std::ranges::any_of(peer.batches, is_of_level);
+  });
 }
 
 UIT_DEFINE bool DelayedExchange::TryTakeFor(std::size_t level, std::uint64_t update) {
@@ -83,7 +90,7 @@ UIT_DEFINE bool DelayedExchange::TrySendNext(Sender& sender, std::uint64_t stamp
     memory_.pack(memory_.shown, 0, batch.slots, to.Payload());
     SealWithCounts(layout, to, batch.nodes, puts, counts_);
   });
-  sender.num_sent += has_departed ? 1 : 0;
+  if (has_departed) sender.Advance();
   return has_departed;
 }
 

@@ -121,6 +121,9 @@ class LayerPart {
 
   // Updates by level, in a run by Dataflow on a mesh with edge delays. `level` is the position among the worker's levels.
 
+  /// Whether the level's nodes need values of other workers, or others need theirs. Elsewhere, neither TryBeginLevel nor TrySendLevel
+  /// is called.
+  virtual bool IsCrossed([[maybe_unused]] std::size_t level) const { return false; }
   /// Called before the first level.
   virtual void BeginLevels() {}
   /// Takes in what has arrived. Returns whether the level's nodes can be updated.

@@ -72,6 +72,7 @@ class PublishedPart final : public LayerPart {
   /// Counts a publication for every node except silent ones, and shows their values to neighbours of the same worker. Counts
   /// nothing if the network is not due next.
   void FinishUpdate(std::uint64_t update) override;
+  bool IsCrossed(std::size_t level) const override;
   void BeginLevels() override;
   bool TryBeginLevel(std::size_t level, std::uint64_t update) override;
   void ShowLevel(std::size_t level, std::span<const std::uint32_t> silent) override;

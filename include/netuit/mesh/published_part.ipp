@@ -131,6 +131,10 @@ UIT_DEFINE void PublishedPart::CountSilent(std::span<const std::uint32_t> silent
   for (const std::uint32_t node : silent) Counting().Deviate(node, -1, partition_.NumNodes());
 }
 
+UIT_DEFINE bool PublishedPart::IsCrossed(std::size_t level) const {
+  return delayed_ != nullptr && delayed_->IsCrossed(level, partition_.levels[level].number);
+}
+
 UIT_DEFINE void PublishedPart::BeginLevels() {
   if (delayed_ == nullptr) return;
   Counting().AddOneEach();  // now, because frames leave before the update ends

@@ -34,6 +34,9 @@ class NodeUpdates {
         thread_(thread),
         partition_(traffic.GetPartition()),
         all_{NodeRange{0, static_cast<std::uint32_t>(partition_.NumNodes())}} {
+    for (std::size_t level = 0; traffic.IsByLevel() && level < partition_.levels.size(); ++level) {
+      is_crossed_.push_back(std::ranges::any_of(partition_.layers, [level](const LayerPart* layer) { return layer->IsCrossed(level); }));
+    }
     if (control.Loops() == nullptr) return;
     std::vector<std::span<const NodeRange>> groups;
     if (traffic.IsByLevel()) {
@@ -68,15 +71,17 @@ class NodeUpdates {
     NoteLevel(update, 0);
     for (std::size_t level = 0; level < partition_.levels.size(); ++level) {
       const std::vector<NodeRange>& nodes = partition_.levels[level].nodes;
-      ForEachLayer(update, [&](LayerPart& layer) { return layer.TryBeginLevel(level, update); });
-      if (control_.IsBroken()) lacks_values_ = true;
+      if (is_crossed_[level]) {
+        ForEachLayer(update, [&](LayerPart& layer) { return layer.TryBeginLevel(level, update); });
+        if (control_.IsBroken()) lacks_values_ = true;
+      }
       if (is_whole && !lacks_values_) is_whole = Update(update, nodes, level);
       else Silence(nodes);
       NoteLevel(update, level + 1);
       const auto silent = std::span<const std::uint32_t>(partition_.notes.silent).subspan(num_silent);
       num_silent = partition_.notes.silent.size();
       for (LayerPart* const layer : partition_.layers) layer->ShowLevel(level, silent);
-      ForEachLayer(update, [&](LayerPart& layer) { return layer.TrySendLevel(level, update); });
+      if (is_crossed_[level]) ForEachLayer(update, [&](LayerPart& layer) { return layer.TrySendLevel(level, update); });
     }
     for (LayerPart* const layer : partition_.layers) layer->AgeValues(update);
     std::ranges::sort(partition_.notes.silent);
@@ -127,6 +132,7 @@ class NodeUpdates {
   std::uint32_t thread_;
   Partition& partition_;
   std::array<NodeRange, 1> all_;  // the worker's nodes
+  std::vector<bool> is_crossed_;  // by level, if nodes are updated level by level; see LayerPart::IsCrossed
   std::optional<SharedNodes> shared_;
   bool has_record_ended_ = false;
   bool lacks_values_ = false;
