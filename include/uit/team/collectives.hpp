@@ -69,14 +69,6 @@ class GatherBytes {
   PieceRounds rounds_;
 };
 
-/// Who gets the result of a call: `root`, or every member if there is no root.
-struct Getter {
-  std::optional<std::size_t> root;
-  bool Is(const Rounds& rounds) const { return !root || rounds.Seat() == *root; }
-  /// For KindOfCall.
-  std::uint64_t Number() const { return root ? *root + 1 : 0; }
-};
-
 /// The root's value for all.
 template <Encodable T>
 class BroadcastCall {

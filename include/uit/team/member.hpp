@@ -165,7 +165,7 @@ class Member {
   /// Begins such a call. `data` must stay until its end, and holds nothing useful before.
   template <TriviallyCopyable T, std::invocable<T, T> Op>
   auto StartAllReduce(std::span<T> data, Op op) {
-    return Started<detail::ReduceSpanCall<T, Op>>(*this, data, std::move(op));
+    return Started<detail::ReduceSpanCall<T, Op>>(*this, data, std::move(op), detail::Getter{});
   }
   /// Combines as AllReduce does. Returns the result on `root` and nothing elsewhere.
   template <Encodable T, std::invocable<T, T> Op>
@@ -176,6 +176,17 @@ class Member {
   template <Encodable T, std::invocable<T, T> Op>
   auto StartReduce(const T& value, Op op, std::size_t root = 0) {
     return Started<detail::ReduceCall<T, Op>>(*this, value, std::move(op), detail::Getter{Checked(root)});
+  }
+  /// Combines element by element, in place on `root`. Elsewhere `data` holds nothing useful afterwards. All members have the same number
+  /// of elements.
+  template <TriviallyCopyable T, std::invocable<T, T> Op>
+  void Reduce(std::span<T> data, Op op, std::size_t root = 0) {
+    StartReduce(data, std::move(op), root).Get();
+  }
+  /// Begins such a call. `data` must stay until its end, and holds nothing useful before.
+  template <TriviallyCopyable T, std::invocable<T, T> Op>
+  auto StartReduce(std::span<T> data, Op op, std::size_t root = 0) {
+    return Started<detail::ReduceSpanCall<T, Op>>(*this, data, std::move(op), detail::Getter{Checked(root)});
   }
 
   /// Returns the values of all members, in order, on all members.
@@ -196,7 +207,7 @@ class Member {
   /// Begins such a call. `mine` and `all` must stay until its end.
   template <TriviallyCopyable T>
   auto StartAllGather(std::span<const T> mine, std::span<T> all) {
-    return Started<detail::GatherSpanCall<T>>(*this, mine, all);
+    return Started<detail::GatherSpanCall<T>>(*this, mine, all, detail::Getter{});
   }
   /// Returns the values of all members, in order, on `root`, and an empty vector elsewhere.
   template <Encodable T>
@@ -207,6 +218,17 @@ class Member {
   template <Encodable T>
   auto StartGather(const T& value, std::size_t root = 0) {
     return Started<detail::GatherCall<T>>(*this, value, detail::Getter{Checked(root)});
+  }
+  /// Copies the elements of all members to `all` on `root`, in order. All have the same number; `all` has room for all of them. Elsewhere
+  /// `all` is not used, and may be empty.
+  template <TriviallyCopyable T>
+  void Gather(std::span<const T> mine, std::span<T> all, std::size_t root = 0) {
+    StartGather(mine, all, root).Get();
+  }
+  /// Begins such a call. `mine` and `all` must stay until its end.
+  template <TriviallyCopyable T>
+  auto StartGather(std::span<const T> mine, std::span<T> all, std::size_t root = 0) {
+    return Started<detail::GatherSpanCall<T>>(*this, mine, all, detail::Getter{Checked(root)});
   }
 
   /// Sends parts[r] to member r, and returns what each member has sent to this one, in order.

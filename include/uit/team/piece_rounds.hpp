@@ -4,6 +4,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include <uit/support/bytes.hpp>
 #include <uit/support/type_hash.hpp>
@@ -25,6 +26,14 @@ std::uint64_t KindOfCall(std::uint64_t num_elements = 0, std::uint64_t root = 0)
   }();
   return kind + num_elements * 0x9E3779B97F4A7C15U + root * 0xC2B2AE3D27D4EB4FU;
 }
+
+/// Who gets the result of a call: `root`, or every member if there is no root.
+struct Getter {
+  std::optional<std::size_t> root;
+  bool Is(const Rounds& rounds) const { return !root || rounds.Seat() == *root; }
+  /// For KindOfCall.
+  std::uint64_t Number() const { return root ? *root + 1 : 0; }
+};
 
 /// Brings bytes of any number to the rounds of a group, piece by piece, and hands over those of all members.
 class PieceRounds {

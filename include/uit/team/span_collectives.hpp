@@ -45,13 +45,14 @@ class BroadcastSpanCall {
 template <TriviallyCopyable T>
 class GatherSpanCall {
  public:
-  GatherSpanCall(Rounds& rounds, std::span<const T> mine, std::span<T> all)
-      : all_(std::as_writable_bytes(Checked(all, mine.size(), rounds.Size()))),
+  GatherSpanCall(Rounds& rounds, std::span<const T> mine, std::span<T> all, const Getter& getter)
+      : has_all_(getter.Is(rounds)),
+        all_(std::as_writable_bytes(has_all_ ? Checked(all, mine.size(), rounds.Size()) : std::span<T>{})),
         part_(mine.size_bytes()),
-        rounds_(rounds, KindOfCall<T, Call::gather_span>(mine.size()), std::as_bytes(mine)) {}
+        rounds_(rounds, KindOfCall<T, Call::gather_span>(mine.size(), getter.Number()), std::as_bytes(mine)) {}
   bool TryEnd() {
     return rounds_.TryEnd([this](std::size_t seat, std::size_t offset, ByteView piece) {
-      if (offset + piece.size() <= part_) CopyBytes(all_.data() + seat * part_ + offset, piece.data(), piece.size());
+      if (has_all_ && offset + piece.size() <= part_) CopyBytes(all_.data() + seat * part_ + offset, piece.data(), piece.size());
     });
   }
   void Take() {}
@@ -63,6 +64,7 @@ class GatherSpanCall {
                 " members needs room for all of them, not for " + std::to_string(all.size()));
   }
 
+  bool has_all_;
   MutableByteView all_;
   std::size_t part_;
   PieceRounds rounds_;
@@ -70,16 +72,17 @@ class GatherSpanCall {
 
 /// Combines the elements of all members one by one, in place.
 ///
-/// Few bytes: every member combines them all. Many: in one round members post a piece, and each combines a slice of it; in the next
-/// they post their slices. So each reads what it needs, and combines its part only.
+/// Few bytes: every member that gets the result combines them all. Many: in one round members post a piece, and each combines a slice
+/// of it; in the next they post their slices. So each reads what it needs, and combines its part only.
 template <TriviallyCopyable T, std::invocable<T, T> Op>
 class ReduceSpanCall {
  public:
-  ReduceSpanCall(Rounds& rounds, std::span<T> data, Op op)
+  ReduceSpanCall(Rounds& rounds, std::span<T> data, Op op, const Getter& getter)
       : rounds_(rounds),
         data_(data),
         op_(std::move(op)),
-        kind_(KindOfCall<T, Call::reduce_span>(data.size())),
+        has_all_(getter.Is(rounds)),
+        kind_(KindOfCall<T, Call::reduce_span>(data.size(), getter.Number())),
         most_(std::max<std::size_t>(rounds.PieceBytes() / sizeof(T), 1)),
         is_direct_(data.size_bytes() * rounds.Size() <= direct_bytes) {
     static_assert(sizeof(T) <= 1024 && alignof(T) <= RoundBoard::alignment,
@@ -95,8 +98,8 @@ class ReduceSpanCall {
         Post(begin, end);
         continue;
       }
-      if (is_direct_) Combine(0, piece_, data_.data() + offset_);
-      else TakeSlices();
+      if (has_all_ && is_direct_) Combine(0, piece_, data_.data() + offset_);
+      else if (has_all_) TakeSlices();
       offset_ += piece_;
       if (offset_ >= data_.size()) return true;
       BeginPiece();
@@ -145,6 +148,7 @@ class ReduceSpanCall {
   Rounds& rounds_;
   std::span<T> data_;
   Op op_;
+  bool has_all_;
   std::uint64_t kind_;
   std::size_t most_;  // elements of a piece
   bool is_direct_;

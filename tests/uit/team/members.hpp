@@ -78,11 +78,20 @@ inline void CheckSpans(Member& me, std::size_t count, Checks& checks) {
   const std::vector<double> mine = data;
   me.AllReduce(std::span{data}, std::plus<>{});
   THAT(data == expected);  // in order of the members, to the last bit
+  const std::size_t root = count % size;
+  data = mine;
+  me.Reduce(std::span{data}, std::plus<>{}, root);
+  THAT(me.Rank() != root || data == expected);
 
+  std::vector<double> each;  // of all members
+  for (std::size_t rank = 0; rank < size; ++rank)
+    for (std::size_t i = 0; i < count; ++i) each.push_back(NumberOf(rank + i));
   std::vector<double> all(count * size, -1.0);
   me.AllGather(std::span<const double>{mine}, std::span{all});
-  for (std::size_t rank = 0; rank < size; ++rank)
-    for (std::size_t i = 0; i < count; ++i) THAT(all[rank * count + i] == NumberOf(rank + i));
+  THAT(all == each);
+  all.assign(me.Rank() == root ? count * size : 0, -1.0);
+  me.Gather(std::span<const double>{mine}, std::span{all}, root);
+  THAT(me.Rank() != root || all == each);
 
   data = mine;
   me.Broadcast(std::span{data}, size - 1);
