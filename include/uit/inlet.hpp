@@ -126,15 +126,26 @@ class Inlet {
   /// deadline, or muted. Returns false at once if the duct is full and no other thread or process can make room: both ends
   /// are in this thread, the inlet is held (as in a mesh), or the other side is closed for good. The other
   /// side is closed if its fabric has closed, if its process, on the same host, has ended, or, between threads, if the outlet
-  /// has been destroyed.
+  /// has been destroyed. A thread of a team helps no other thread meanwhile; Member::Put does.
   bool Put(const T& message, Deadline deadline = never)
     requires std::copyable<T>
   {
-    return OfferUntil(message, deadline);
+    return OfferUntil(message, deadline, PlainWaiter{});
   }
   /// The same, by moving.
   bool Put(T&& message, Deadline deadline = never) {
-    return OfferUntil(std::move(message), deadline);
+    return OfferUntil(std::move(message), deadline, PlainWaiter{});
+  }
+  /// The same. It waits by `wait`. If that throws, the put counts nowhere.
+  template <Waiter Wait>
+    requires std::copyable<T>
+  bool Put(const T& message, Deadline deadline, Wait&& wait) {
+    return OfferUntil(message, deadline, wait);
+  }
+  /// The same, by moving.
+  template <Waiter Wait>
+  bool Put(T&& message, Deadline deadline, Wait&& wait) {
+    return OfferUntil(std::move(message), deadline, wait);
   }
 
   /// Lends memory of the conduit's own for the next message of `num_elements` elements. Their values are unspecified. Write
@@ -253,16 +264,16 @@ class Inlet {
     }
   }
 
-  template <typename M>
-  bool OfferUntil(M&& message, Deadline deadline) {
+  template <typename M, typename Wait>
+  bool OfferUntil(M&& message, Deadline deadline, Wait&& wait) {
     owner_.Check();
     return end_.Visit([&]<typename D>(D* duct) {
       if constexpr (is_null_duct<D>) {
         return CountMuted();
       } else {
-        auto wait = [&](D& to) { return detail::PutUntil(to, std::forward<M>(message), deadline); };
-        if constexpr (requires { D::refuses_large; }) return OfferAnySize(*duct, wait);
-        return Count<D>(wait(*duct));
+        auto put = [&](D& to) { return detail::PutUntil(to, std::forward<M>(message), deadline, wait); };
+        if constexpr (requires { D::refuses_large; }) return OfferAnySize(*duct, put);
+        return Count<D>(put(*duct));
       }
     });
   }

@@ -62,15 +62,18 @@ class Outlet {
     return end_.Visit([&](auto* duct) { return StepIn(duct, limit); });
   }
 
-  /// Steps to the next message. If none has arrived, waits until `deadline` and polls the connection meanwhile. Returns
-  /// false if no message came. Returns false at once if no other thread or process can put: both ends are in this thread,
-  /// or the other side is closed for good, as for Inlet::Put.
-  bool Step(Deadline deadline = never) {
+  /// Steps to the next message. If none has arrived, waits until `deadline` and polls the connection meanwhile. Returns false if no
+  /// message came. Returns false at once if no other thread or process can put: both ends are in this thread, or the other side is
+  /// closed for good, as for Inlet::Put. A thread of a team helps no other thread meanwhile; Member::Step does.
+  bool Step(Deadline deadline = never) { return Step(deadline, PlainWaiter{}); }
+  /// The same. It waits by `wait`.
+  template <Waiter Wait>
+  bool Step(Deadline deadline, Wait&& wait) {
     if (TryStep() > 0) return true;
     return end_.Visit([&]<typename D>(D* duct) {
       if constexpr (is_in_thread<D>) return false;
       if constexpr (requires { duct->StepUntil(deadline); }) return duct->StepUntil(deadline);
-      return detail::StepUntil(*duct, deadline, [this] { return TryStep() > 0; });
+      return detail::StepUntil(*duct, deadline, [this] { return TryStep() > 0; }, wait);
     });
   }
 

@@ -8,9 +8,10 @@
 
 namespace uit::detail {
 
-/// Puts into a duct. If another thread or process can make room, waits for room until the deadline.
-template <typename D, typename M>
-bool PutUntil(D& duct, M&& message, Deadline deadline) {
+/// Puts into a duct. If another thread or process can make room, waits for room until the deadline, by `wait` unless the duct waits
+/// itself.
+template <typename D, typename M, Waiter Wait = PlainWaiter>
+bool PutUntil(D& duct, M&& message, Deadline deadline, Wait&& wait = Wait{}) {
   if constexpr (requires { duct.PutUntil(std::forward<M>(message), deadline); }) {
     return duct.PutUntil(std::forward<M>(message), deadline);
   } else if constexpr (is_in_thread<D>) {
@@ -19,7 +20,7 @@ bool PutUntil(D& duct, M&& message, Deadline deadline) {
     if constexpr (requires { duct.IsInletHeld(); })
       if (duct.IsInletHeld()) return duct.TryPut(std::forward<M>(message));
     bool is_accepted = false;
-    WaitUntil(
+    wait(
         [&] {
           is_accepted = duct.TryPut(std::forward<M>(message));  // moves only on success
           return is_accepted || IsClosed(duct);

@@ -227,4 +227,20 @@ bool WaitUntil(Ready&& ready, WaitLimit limit = never, Idle&& idle = Idle{}, Bac
   return true;
 }
 
+/// A call that waits as WaitUntil does with the same arguments. It may do other work between tries.
+template <typename W>
+concept Waiter = requires(W& wait, bool (&ready)(), Deadline deadline) {
+  { wait(ready, deadline, ready) } -> std::same_as<bool>;
+};
+
+/// Waits by WaitUntil.
+struct PlainWaiter {
+  /// Waits until `ready()` is true, and returns it.
+  template <std::predicate Ready, std::predicate Idle>
+  bool operator()(Ready&& ready, Deadline deadline, Idle&& idle) const {
+    return WaitUntil(ready, deadline, idle);
+  }
+};
+static_assert(Waiter<PlainWaiter>);
+
 }  // namespace uit

@@ -340,6 +340,23 @@ class Member {
     }, Backoff(habit_));
   }
 
+  /// Puts as inlet.Put(message, deadline) does, and meanwhile runs chunks of other threads' loops, which a plain Put does not. So it may
+  /// end a chunk later than the deadline. Throws MemberLeft as WaitUntil does; such a put counts nowhere.
+  template <Encodable T, Policy policy>
+  bool Put(MemberInlet<T, policy>& inlet, const std::type_identity_t<T>& message, Deadline deadline = never) {
+    return inlet.Put(message, deadline, Waiting{*this});
+  }
+  /// The same, by moving. The message stays with the caller unless the result is true.
+  template <Encodable T, Policy policy>
+  bool Put(MemberInlet<T, policy>& inlet, std::type_identity_t<T>&& message, Deadline deadline = never) {
+    return inlet.Put(std::move(message), deadline, Waiting{*this});
+  }
+  /// Steps as outlet.Step(deadline) does, and meanwhile runs chunks likewise. Throws MemberLeft as WaitUntil does.
+  template <Encodable T, Policy policy>
+  bool Step(MemberOutlet<T, policy>& outlet, Deadline deadline = never) {
+    return outlet.Step(deadline, Waiting{*this});
+  }
+
  private:
   friend class detail::TeamRuns;
   template <typename Call>
@@ -363,6 +380,14 @@ class Member {
   /// Notes that a collective call has failed, and lets the others know.
   void FailCall();
   [[noreturn]] static void ThrowLeft();
+  /// A uit::Waiter: the member's WaitUntil.
+  struct Waiting {
+    Member& me;
+    template <std::predicate Ready, std::predicate Busy>
+    bool operator()(Ready&& ready, Deadline deadline, Busy&& is_busy) const {
+      return me.WaitUntil(ready, deadline, is_busy);
+    }
+  };
 
   uit::Process Reach(Fabric& fabric, std::size_t process, std::size_t from, std::size_t to, std::uint64_t number,
                      const ConduitOptions& options) const {

@@ -315,6 +315,55 @@ TEST_CASE("A team is split by colors and keys") {
 TEST_CASE("If a member throws, all others notice, and Run throws on every process") {
   const Team team = TeamWith(2);
   for (std::size_t culprit = 0; culprit < 2 * MpiTestWorld().Size(); ++culprit) {
+TEST_CASE("Members that wait for room or for a message run chunks of the loops of others") {
+  // In each process thread 0 has loops, of which thread 1 must run a chunk while it waits for thread 0 of the next process.
+  Checks checks;
+  std::atomic<int> num_waiting{0};  // waits that thread 1 of this process has begun
+  TeamWith(2).Run([&](Member& me) {
+    const bool has_loops = me.Thread() == 0;
+    const std::size_t next = (me.Rank() + 1) % me.Size();
+    const std::size_t last = me.Left();
+    MemberInlet<int> to;
+    MemberOutlet<int> from;
+    MemberInlet<int> answer;
+    MemberOutlet<int> answered;
+    if (has_loops) {
+      from = me.OutletFrom<int>(last, {.depth = 2});
+      answer = me.InletTo<int>(last);
+    } else {
+      to = me.InletTo<int>(next, {.depth = 2});
+      answered = me.OutletFrom<int>(next);
+    }
+    me.Connect();
+    const auto loop = [&](int number) {
+      uit::WaitUntil([&] { return num_waiting >= number; }, After(30s));
+      std::atomic<bool> is_helped{false};
+      const auto mine = std::this_thread::get_id();
+      me.ParallelFor(2, 1, [&](std::size_t, std::size_t) {
+        if (std::this_thread::get_id() != mine) is_helped = true;
+        else uit::WaitUntil([&] { return is_helped.load(); }, After(20s));
+      });
+      THAT(is_helped);
+    };
+    if (has_loops) {
+      loop(1);
+      do {
+        THAT(me.Step(from, After(30s)));
+      } while (from.Get() != -1);
+      loop(2);
+      THAT(answer.TryPut(5));
+    } else {
+      while (to.TryPut(0)) {}
+      ++num_waiting;
+      THAT(me.Put(to, -1, After(60s)));
+      ++num_waiting;
+      THAT(me.Step(answered, After(60s)));
+      THAT(answered.Get() == 5);
+    }
+    me.Barrier();
+  });
+}
+
     std::string words;
     try {
       team.Run([&](Member& me) {

@@ -26,6 +26,7 @@
 #include <uit/link/frame.hpp>
 #include <uit/outlet.hpp>
 #include <uit/support/clock.hpp>
+#include <uit/tally.hpp>
 #include <uit/team/core_spread.hpp>
 #include <uit/team/host_rounds.hpp>
 #include <uit/team/joints.hpp>
@@ -63,6 +64,28 @@ TEST_CASE("Collective calls work on any number of hosts, processes and threads")
       });
     });
   }
+}
+
+TEST_CASE("A member's put that fails counts once and leaves the message, and a wait ends if the other side is gone") {
+  Checks checks;
+  Team{}.Run([&](Member& me) {
+    auto inlet = me.InletTo<std::vector<int>>(0, {.depth = 1});
+    std::optional outlet = me.OutletFrom<std::vector<int>>(0, {.depth = 1});
+    me.Connect();
+    THAT(!me.Step(*outlet, After(std::chrono::milliseconds(1))));
+    std::vector<int> message(7, 1);
+    THAT(me.Put(inlet, message));
+    THAT(!me.Put(inlet, message, After(std::chrono::milliseconds(1))));
+    THAT(!me.Put(inlet, std::move(message), After(std::chrono::milliseconds(1))));
+    THAT(message.size() == 7);
+    THAT(inlet.Tally() == (PutTally{.attempted = 3, .dropped = 2}));
+    THAT(me.Step(*outlet));
+    THAT(outlet->Get() == message);
+    outlet.reset();
+    THAT(me.Put(inlet, {2}));
+    THAT(!me.Put(inlet, {3}));
+    THAT(inlet.Tally() == (PutTally{.attempted = 5, .dropped = 3}));
+  });
 }
 
 TEST_CASE("The conduits of members whose process does not close them are given up at the deadline") {
@@ -153,7 +176,11 @@ TEST_CASE("A member that throws ends the waits of the others of its process") {
     const std::string words = WordsThrownBy([&] {
       team.Run([&](Member& me) {
         if (me.Rank() == 1) throw std::runtime_error("the culprit");
-        me.WaitUntil([] { return false; });
+        auto inlet = me.InletTo<int>(me.Rank(), {.depth = 1});
+        auto outlet = me.OutletFrom<int>(me.Rank(), {.depth = 1});
+        if (round % 3 == 0) me.WaitUntil([] { return false; });
+        else if (round % 3 == 1) me.Step(outlet);
+        else for (;;) me.Put(inlet, 1);
       });
     });
     CHECK(words == "the culprit");
