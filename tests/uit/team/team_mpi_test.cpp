@@ -2,6 +2,7 @@
 #include <uit/team/member.hpp>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstddef>
@@ -25,6 +26,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/mpi_world.hpp"
 #include "tests/support/thrown.hpp"
+#include "tests/uit/core/support/sanitized.hpp"
 #include "tests/uit/team/members.hpp"
 
 using namespace uit;
@@ -61,11 +63,32 @@ TEST_CASE("Spans of any length are combined, gathered, broadcast and exchanged i
 TEST_CASE("A sum of doubles has the same bits on every layout") {
   // 1 x 4, 2 x 2 and 4 x 1, as many as this job has processes for.
   if (4 % MpiTestWorld().Size() != 0) return;
-  double expected = 0.1;
-  for (std::size_t rank = 1; rank < 4; ++rank) expected += 0.1 * static_cast<double>(rank * rank + 1);
+  const auto sum = [](std::size_t i, const std::array<std::size_t, 4>& ranks) {
+    double total = NumberOf(ranks[0] + i);
+    for (const std::size_t rank : {ranks[1], ranks[2], ranks[3]}) total += NumberOf(rank + i);
+    return total;
+  };
+  constexpr std::size_t num_sums = 200;
+  std::array<int, 2> num_others{};  // sums that have other bits in another order, or if those of two processes are added
+  for (std::size_t i = 0; i < num_sums; ++i) {
+    const double expected = sum(i, {0, 1, 2, 3});
+    num_others[0] += expected != sum(i, {3, 2, 1, 0}) ? 1 : 0;
+    num_others[1] += expected != (NumberOf(i) + NumberOf(i + 1)) + (NumberOf(i + 2) + NumberOf(i + 3)) ? 1 : 0;
+  }
+  CHECK(num_others[0] > 20);
+  CHECK(num_others[1] > 20);
   Checks checks;
   TeamWith(static_cast<std::uint32_t>(4 / MpiTestWorld().Size())).Run([&](Member& me) {
-    THAT(me.AllReduce(0.1 * static_cast<double>(me.Rank() * me.Rank() + 1), std::plus<>{}) == expected);
+    Member turned = me.Split(0, -static_cast<std::int64_t>(me.Rank()));
+    for (std::size_t i = 0; i < num_sums; ++i) {
+      const double mine = NumberOf(me.Rank() + i);
+      const double expected = sum(i, {0, 1, 2, 3});
+      const double expected_turned = sum(i, {3, 2, 1, 0});
+      THAT(me.AllReduce(mine, std::plus<>{}) == expected);
+      THAT(me.Reduce(mine, std::plus<>{}, i % 4).value_or(expected) == expected);
+      THAT(turned.AllReduce(mine, std::plus<>{}) == expected_turned);
+      THAT(turned.Reduce(mine, std::plus<>{}, i % 4).value_or(expected_turned) == expected_turned);
+    }
   });
 }
 
@@ -86,18 +109,22 @@ TEST_CASE("No member leaves a barrier before all have come") {
   for (const std::uint32_t threads : {1U, 4U}) {
     Checks checks;
     TeamWith(threads).Run([&](Member& me) {
-      // Nothing sent after one member's exit is seen before another's: every member tells each round's number to its neighbour.
-      auto right = me.InletTo<std::uint64_t, latest>(me.Right());
-      auto left = me.OutletFrom<std::uint64_t, latest>(me.Left());
+      // Nothing sent after one member's exit is seen before another's: every member tells each round's number to one in the next process.
+      const std::size_t distance = me.Size() == threads ? 1 : threads;
+      auto right = me.InletTo<std::uint64_t, latest>((me.Rank() + distance) % me.Size());
+      auto left = me.OutletFrom<std::uint64_t, latest>((me.Rank() + me.Size() - distance) % me.Size());
       me.Connect();
-      for (std::uint64_t round = 1; round <= 500; ++round) {
+      const auto newest = [&](std::uint64_t late) {  // some members come late to each barrier
+        if (late % 16 == me.Rank() % 16) std::this_thread::sleep_for(20us);
+        me.Poll();
         left.Jump();
-        THAT(left.Get() < round);
+        return left.Get();
+      };
+      for (std::uint64_t round = 1; round <= (is_slow_build ? 500 : 2000); ++round) {
+        THAT(newest(round + 8) < round);
         me.Barrier();
         right.TryPut(round);
-        if (round % 16 == me.Rank() % 16) std::this_thread::sleep_for(20us);
-        left.Jump();
-        THAT(left.Get() <= round);
+        THAT(newest(round) <= round);
         me.Barrier();
       }
     });
@@ -288,33 +315,6 @@ TEST_CASE("Members that wait in a collective call run chunks of the loops of oth
   }
 }
 
-TEST_CASE("A team is split by colors and keys") {
-  Checks checks;
-  TeamWith(3).Run([&](Member& me) {
-    for (int round = 0; round < 2; ++round) {
-      Member half = me.Split(static_cast<std::int64_t>(me.Rank() % 2), -static_cast<std::int64_t>(me.Rank()));
-      THAT(half.Size() == (me.Size() + 1 - me.Rank() % 2) / 2);
-      std::vector<std::size_t> expected;
-      for (std::size_t rank = me.Size(); rank-- > 0;)
-        if (rank % 2 == me.Rank() % 2) expected.push_back(rank);
-      THAT(half.AllGather(me.Rank()) == expected);
-      THAT(half.Broadcast(me.Rank(), 0) == expected.front());
-      auto to = half.InletTo<std::size_t>(half.Right());
-      auto from = half.OutletFrom<std::size_t>(half.Left());
-      me.Connect();
-      Member again = me.Split(0);
-      THAT(again.AllReduce(std::size_t{1}, std::plus<>{}) == me.Size());
-      std::vector<int> data(20'000, 1);
-      half.AllReduce(std::span{data}, std::plus<>{});
-      THAT(data.back() == static_cast<int>(half.Size()));
-      me.Barrier();
-    }
-  });
-}
-
-TEST_CASE("If a member throws, all others notice, and Run throws on every process") {
-  const Team team = TeamWith(2);
-  for (std::size_t culprit = 0; culprit < 2 * MpiTestWorld().Size(); ++culprit) {
 TEST_CASE("Members that wait for room or for a message run chunks of the loops of others") {
   // In each process thread 0 has loops, of which thread 1 must run a chunk while it waits for thread 0 of the next process.
   Checks checks;
@@ -364,6 +364,33 @@ TEST_CASE("Members that wait for room or for a message run chunks of the loops o
   });
 }
 
+TEST_CASE("A team is split by colors and keys") {
+  Checks checks;
+  TeamWith(3).Run([&](Member& me) {
+    for (int round = 0; round < 2; ++round) {
+      Member half = me.Split(static_cast<std::int64_t>(me.Rank() % 2), -static_cast<std::int64_t>(me.Rank()));
+      THAT(half.Size() == (me.Size() + 1 - me.Rank() % 2) / 2);
+      std::vector<std::size_t> expected;
+      for (std::size_t rank = me.Size(); rank-- > 0;)
+        if (rank % 2 == me.Rank() % 2) expected.push_back(rank);
+      THAT(half.AllGather(me.Rank()) == expected);
+      THAT(half.Broadcast(me.Rank(), 0) == expected.front());
+      auto to = half.InletTo<std::size_t>(half.Right());
+      auto from = half.OutletFrom<std::size_t>(half.Left());
+      me.Connect();
+      Member again = me.Split(0);
+      THAT(again.AllReduce(std::size_t{1}, std::plus<>{}) == me.Size());
+      std::vector<int> data(20'000, 1);
+      half.AllReduce(std::span{data}, std::plus<>{});
+      THAT(data.back() == static_cast<int>(half.Size()));
+      me.Barrier();
+    }
+  });
+}
+
+TEST_CASE("If a member throws, all others notice, and Run throws on every process") {
+  const Team team = TeamWith(2);
+  for (std::size_t culprit = 0; culprit < 2 * MpiTestWorld().Size(); ++culprit) {
     std::string words;
     try {
       team.Run([&](Member& me) {

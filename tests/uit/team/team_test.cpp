@@ -38,6 +38,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/loopback_world.hpp"
 #include "tests/support/thrown.hpp"
+#include "tests/uit/core/support/sanitized.hpp"
 #include "tests/uit/team/members.hpp"
 
 using namespace uit;
@@ -66,6 +67,22 @@ TEST_CASE("Collective calls work on any number of hosts, processes and threads")
   }
 }
 
+TEST_CASE("No member leaves a barrier before all members of all hosts have come") {
+  LoopbackNetwork network{4, 2};
+  std::atomic<std::size_t> num_come{0};  // these processes are threads of one, so they share it
+  network.Together([&](std::size_t rank) {
+    const Team team{network.World(rank), {.threads = 2}};
+    team.Run([&](Member& me) {
+      for (std::size_t round = 1; round <= (is_slow_build ? 300 : 2000); ++round) {
+        if (round % me.Size() == me.Rank()) std::this_thread::sleep_for(std::chrono::microseconds(20));  // comes last
+        ++num_come;
+        me.Barrier();
+        if (num_come < round * me.Size()) throw std::logic_error("a member has left a barrier too early");
+      }
+    });
+  });
+}
+
 TEST_CASE("A member's put that fails counts once and leaves the message, and a wait ends if the other side is gone") {
   Checks checks;
   Team{}.Run([&](Member& me) {
@@ -85,6 +102,32 @@ TEST_CASE("A member's put that fails counts once and leaves the message, and a w
     THAT(me.Put(inlet, {2}));
     THAT(!me.Put(inlet, {3}));
     THAT(inlet.Tally() == (PutTally{.attempted = 5, .dropped = 3}));
+  });
+}
+
+TEST_CASE("The numbers of a message that is put by moving stay where they are between two threads") {
+  constexpr int num_messages = 100;
+  std::array<std::atomic<const double*>, num_messages> places{};
+  Checks checks;
+  Team{{}, {.threads = 2}}.Run([&](Member& me) {
+    if (me.IsRoot()) {
+      auto inlet = me.InletTo<std::vector<double>>(1, {.depth = 4});
+      me.Connect();
+      for (auto& place : places) {
+        std::vector<double> numbers(1000, 1.0);
+        place = numbers.data();
+        THAT(me.Put(inlet, std::move(numbers)));
+      }
+      me.Barrier();
+    } else {
+      auto outlet = me.OutletFrom<std::vector<double>>(0, {.depth = 4});
+      me.Connect();
+      for (int i = 0; i < num_messages; ++i) {
+        THAT(me.Step(outlet));
+        THAT(outlet.Get().data() == places[static_cast<std::size_t>(i)]);
+      }
+      me.Barrier();
+    }
   });
 }
 
