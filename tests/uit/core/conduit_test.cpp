@@ -1,3 +1,4 @@
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -52,6 +53,47 @@ void CheckWaitForTheGone() {
   CHECK(has_stepped);
   CHECK(message == 7);
   CHECK_FALSE(steps_again);
+}
+
+/// Counts its copies.
+struct Copied {
+  Copied() = default;
+  explicit Copied(int v) : value{v} {}
+  Copied(const Copied& other) : value{other.value} { ++num_copies; }
+  Copied& operator=(const Copied& other) {
+    value = other.value;
+    ++num_copies;
+    return *this;
+  }
+  Copied(Copied&&) = default;
+  Copied& operator=(Copied&&) = default;
+
+  static inline std::atomic<int> num_copies{0};
+  int value = 0;
+};
+
+template <Policy policy>
+void CheckNoCopies() {
+  constexpr int num_messages = 500;
+  auto [inlet, outlet] = Conduit<Copied, policy>{Thread{.depth = 4}};
+  Copied::num_copies = 0;
+  std::thread writer{[&in = inlet] {
+    for (int i = 1; i <= num_messages; ++i) {
+      if (i % 2 == 0) in.Put(Copied{i});
+      else while (!in.TryPut(Copied{i})) uit::Yield();
+    }
+  }};
+  int last = 0;
+  while (last != num_messages) {
+    if (last % 3 == 0) last = outlet.GetNext().value;
+    else if (const auto taken = outlet.TryTake()) last = taken->value;
+  }
+  writer.join();
+  CHECK(Copied::num_copies == 0);
+  inlet.HandOver();
+  const Copied message{1};
+  CHECK(inlet.TryPut(message));
+  CHECK(Copied::num_copies == 1);  // they are counted
 }
 
 }  // namespace
@@ -151,6 +193,12 @@ TEST_CASE("A refused put by move leaves the message with the caller") {
   CHECK(outlet.Step());
   CHECK(inlet.Put(std::move(message)));
   CHECK(message == nullptr);
+}
+
+TEST_CASE("A message that is put by moving is copied nowhere between two threads") {
+  CheckNoCopies<uit::every>();
+  CheckNoCopies<latest>();
+  CheckNoCopies<growing>();
 }
 
 TEST_CASE("TryTake moves the next message out, and returns nothing if none has arrived") {
