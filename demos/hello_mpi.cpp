@@ -1,49 +1,37 @@
-// Processes in a ring greet their right neighbours as often as they can. No process waits for another.
+// The threads of some processes form a ring. Each greets its right neighbour as often as it can. None waits for another.
 //
 //     mpirun -n 4 hello_mpi
 
-#include <chrono>
+#include <cstddef>
 #include <cstdio>
+#include <functional>
 
-#include <uit/exchange/fabric.hpp>
-#include <uit/inlet.hpp>
 #include <uit/app/session.hpp>
-#include <uit/outlet.hpp>
-#include <uit/support/clock.hpp>
-#include <uit/transport/process.hpp>
-#include <uit/transport/transport_set.hpp>
+#include <uit/team/member.hpp>
+#include <uit/team/team.hpp>
 
 struct Greeting {
-  int from = -1;
+  std::size_t from = 0;
   long number = 0;
 };
 
-// Only the newest greeting matters: it replaces an unread older one.
-constexpr uit::Policy newest{.retain = uit::Retain::latest};
-using Transports = uit::TransportSet<uit::Process>;
-
 int main(int argc, char** argv) {
   uit::mpi::Session session{argc, argv};
-  const std::size_t here = session.Rank();
-  const std::size_t right = (here + 1) % session.Size();
-  const std::size_t left = (here + session.Size() - 1) % session.Size();
+  const uit::Team team{session.World(), {.threads = 2}};
+  return team.Run([](uit::Member& me) {
+    // Only the newest greeting matters: it replaces an unread older one. Each member opens one end to each neighbour.
+    auto right = me.InletTo<Greeting, uit::latest>(me.Right());
+    auto left = me.OutletFrom<Greeting, uit::latest>(me.Left());
+    me.Connect();  // collective; from here on messages flow
 
-  // A fabric holds this process's connections. Each end of a conduit names the same key, and the rank of the other end.
-  uit::Fabric fabric{session.World()};
-  uit::Inlet<Greeting, newest, Transports> inlet{uit::Process{.fabric = &fabric, .peer = right, .key = {.channel = 1}}};
-  uit::Outlet<Greeting, newest, Transports> outlet{uit::Process{.fabric = &fabric, .peer = left, .key = {.channel = 1}}};
-  fabric.Connect();  // collective; from here on messages flow
-
-  long num_put = 0;
-  const uit::Deadline end = uit::After(std::chrono::milliseconds(200));
-  while (uit::Now() < end) {
-    inlet.TryPut({static_cast<int>(here), ++num_put});  // never waits
-    outlet.Jump();                                      // steps to the newest message that has arrived, if any
-  }
-  fabric.Close();  // collective; messages in flight arrive
-
-  outlet.Jump();
-  const uit::GetTally gets = outlet.Tally();
-  std::printf("rank %zu sent %ld greetings, read %lu of those from rank %d, the last of them number %ld\n", here,
-              num_put, static_cast<unsigned long>(gets.stepped), outlet.Get().from, outlet.Get().number);
+    constexpr long num_greetings = 100'000;
+    for (long n = 1; n <= num_greetings; ++n) {
+      right.TryPut({me.Rank(), n});  // never waits
+      left.Jump();                   // steps to the newest message that has arrived, if any
+    }
+    const auto num_read = me.AllReduce(left.Tally().stepped, std::plus<>{});
+    if (!me.IsRoot()) return;
+    std::printf("%zu members sent %ld greetings each and read %lu in all; member %zu last read number %ld of member %zu\n", me.Size(),
+                num_greetings, static_cast<unsigned long>(num_read), me.Rank(), left.Get().number, left.Get().from);
+  });
 }
