@@ -4,14 +4,17 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <mutex>
 #include <utility>
 #include <vector>
 
+#include <netuit/mesh/entrance.hpp>
 #include <netuit/mesh/node.hpp>
 #include <netuit/mesh/shared_base.hpp>
 #include <netuit/mesh/turn_order.hpp>
 #include <uit/config.hpp>
+#include <uit/support/clock.hpp>
+#include <uit/support/error.hpp>
+#include <uit/support/pause.hpp>
 
 namespace netuit {
 
@@ -50,20 +53,19 @@ class SharedObject<T, Order::exclusive> final : public SharedBase {
   template <typename F>
   void Do(std::size_t thread, F&& f) {
     if (waiting_[thread].is_in_use) throw uit::Error("a function for a shared object uses the same object again");
-    const std::unique_lock lock(mutex_, std::try_to_lock);
-    if (!lock) {
+    if (!entrance_.TryEnter()) {
       waiting_[thread].calls.emplace_back(std::forward<F>(f));
       return;
     }
-    const Use use{waiting_[thread].is_in_use};
+    const Use use(entrance_, waiting_[thread].is_in_use);
     RunWaiting(thread);
     f(object);
   }
   bool NeedsOwnWorker() const override { return true; }
-  void EndUpdate(std::size_t thread) override {
+  void EndUpdate(std::size_t thread, uit::SpinHabit& habit) override {
     if (waiting_[thread].calls.empty()) return;
-    const std::lock_guard lock(mutex_);
-    const Use use{waiting_[thread].is_in_use};
+    uit::WaitUntil([&] { return entrance_.TryEnter(); }, uit::never, uit::NoIdle{}, uit::Backoff(habit));
+    const Use use(entrance_, waiting_[thread].is_in_use);
     RunWaiting(thread);
   }
 
@@ -74,11 +76,15 @@ class SharedObject<T, Order::exclusive> final : public SharedBase {
     std::vector<std::function<void(T&)>> calls;
     bool is_in_use = false;  // the object, by this thread
   };
-  /// Notes that the thread uses the object.
+  /// Notes that a thread, which has entered, uses the object. Leaves at the end, also if a function throws.
   struct Use {
+    Entrance<>& entrance;
     bool& is_in_use;
-    explicit Use(bool& of) : is_in_use(of) { is_in_use = true; }
-    ~Use() { is_in_use = false; }
+    Use(Entrance<>& entered, bool& of) : entrance(entered), is_in_use(of) { is_in_use = true; }
+    ~Use() {
+      is_in_use = false;
+      entrance.Leave();
+    }
     Use(const Use&) = delete;
     Use& operator=(const Use&) = delete;
   };
@@ -97,7 +103,7 @@ class SharedObject<T, Order::exclusive> final : public SharedBase {
   };
 
   std::vector<Waiting> waiting_;  // by thread
-  std::mutex mutex_;              // of the object
+  Entrance<> entrance_;           // to the object
 };
 
 }  // namespace detail

@@ -149,7 +149,8 @@ class Worker {
     agreement_.BeginUpdate();
     is_record_cut_ |= !nodes_.Update(num_updates_);
     if (nodes_.LacksValues()) return;
-    for (const auto& object : shared_) Call("a function for a shared object", [&] { object->EndUpdate(thread_); });
+    for (const auto& object : shared_)
+      Call("a function for a shared object", [&] { object->EndUpdate(thread_, traffic_.GetPartition().spin_habit); });
     traffic_.FinishUpdate(num_updates_);
     timeline_.Note(Activity::update);
     Communicate([this] { flow_->Send(num_updates_); });
