@@ -4,10 +4,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <map>
+#include <numeric>
 #include <ostream>
-#include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -20,43 +20,99 @@
 
 namespace netuit {
 
-UIT_DEFINE DataflowPlan::DataflowPlan(const Topology& graph, const EdgeDelays& delays, const Placement& placement) {
-  if (placement.NumNodes() != graph.NumNodes()) {
-    throw uit::InputError("the placement is of " + std::to_string(placement.NumNodes()) + " nodes, the graph has " +
-                          std::to_string(graph.NumNodes()));
+UIT_DEFINE DataflowPlan::DataflowPlan(const std::vector<const Topology*>& networks, const std::vector<EdgeDelays>& delays,
+                                      const Placement& placement) {
+  if (networks.empty() || networks.size() != delays.size()) {
+    throw uit::InputError("a plan is for at least one network and needs delays for each; there are " + std::to_string(networks.size()) +
+                          " networks and delays for " + std::to_string(delays.size()));
   }
-  const std::vector<std::uint16_t> by_edge = delays.Of(graph);
-  const auto delay_of = [&](EdgeId edge) { return by_edge.empty() ? std::uint32_t{1} : by_edge[edge]; };
-  std::vector<std::uint32_t> levels = FindLevels({&graph}, {by_edge});
-  levels.resize(graph.NumNodes());
+  std::vector<std::vector<std::uint16_t>> by_edge;
+  for (std::size_t i = 0; i < networks.size(); ++i) {
+    if (placement.NumNodes() != networks[i]->NumNodes()) {
+      throw uit::InputError("the placement is of " + std::to_string(placement.NumNodes()) + " nodes, the graph has " +
+                            std::to_string(networks[i]->NumNodes()));
+    }
+    by_edge.push_back(delays[i].Of(*networks[i]));
+  }
+  std::vector<std::uint32_t> levels = FindLevels(networks, by_edge);
+  levels.resize(placement.NumNodes());
+  AddGroups(levels, placement);
+  AddMessages(networks, placement);
+  needs_.resize(groups_.size());
+  for (std::size_t i = 0; i < networks.size(); ++i) AddNeeds(*networks[i], by_edge[i], placement);
+  for (std::vector<Need>& needs : needs_) {
+    std::ranges::sort(needs);
+    needs.erase(std::ranges::unique(needs).begin(), needs.end());
+  }
+  constexpr std::size_t header = 32;  // uit::FrameHeader
+  constexpr std::size_t note = 16;    // FrameNote, which only frames of values of a whole update have
+  frame_bytes_ = header + (std::ranges::all_of(by_edge, &std::vector<std::uint16_t>::empty) ? note : 0);
+}
 
-  std::map<std::pair<std::uint32_t, std::uint32_t>, std::size_t> positions;  // by worker and level
-  for (NodeId node = 0; node < graph.NumNodes(); ++node) positions[{placement.WorkerOf(node), levels[node]}] = 0;
-  for (auto& [worker_and_level, position] : positions) {
-    position = groups_.size();
-    groups_.push_back({.worker = worker_and_level.first, .level = worker_and_level.second});
+UIT_DEFINE void DataflowPlan::AddGroups(const std::vector<std::uint32_t>& levels, const Placement& placement) {
+  std::vector<NodeId> nodes(levels.size());
+  std::iota(nodes.begin(), nodes.end(), NodeId{0});
+  std::ranges::sort(nodes, {}, [&](NodeId node) { return std::tuple(placement.WorkerOf(node), levels[node], node); });
+  group_of_.resize(nodes.size());
+  for (const NodeId node : nodes) {
+    const std::uint32_t worker = placement.WorkerOf(node);
+    if (groups_.empty() || groups_.back().worker != worker || groups_.back().level != levels[node])
+      groups_.push_back({.worker = worker, .level = levels[node]});
+    groups_.back().nodes.push_back(node);
+    group_of_[node] = groups_.size() - 1;
   }
-  const auto group_of = [&](NodeId node) { return positions.at({placement.WorkerOf(node), levels[node]}); };
-  for (NodeId node = 0; node < graph.NumNodes(); ++node) groups_[group_of(node)].nodes.push_back(node);
+}
 
-  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> lags;  // by worker that sends and that receives
-  for (EdgeId edge = 0; edge < graph.NumEdges(); ++edge) {
-    const std::pair ends{placement.WorkerOf(graph.Source(edge)), placement.WorkerOf(graph.Target(edge))};
-    const auto [at, is_new] = lags.try_emplace(ends, delay_of(edge));
-    at->second = std::min(at->second, delay_of(edge));
+UIT_DEFINE void DataflowPlan::AddMessages(const std::vector<const Topology*>& networks, const Placement& placement) {
+  std::vector<std::uint32_t> readers;  // of a group: other workers, each once for every value that it reads
+  for (std::size_t group = 0; group < groups_.size(); ++group) {
+    for (std::uint32_t network = 0; network < networks.size(); ++network) {
+      readers.clear();
+      for (const NodeId node : groups_[group].nodes) {
+        const auto of_node = static_cast<std::ptrdiff_t>(readers.size());
+        for (const NodeId target : networks[network]->OutNeighbors(node))
+          if (placement.WorkerOf(target) != groups_[group].worker) readers.push_back(placement.WorkerOf(target));
+        std::sort(readers.begin() + of_node, readers.end());
+        readers.erase(std::unique(readers.begin() + of_node, readers.end()), readers.end());
+      }
+      std::ranges::sort(readers);
+      for (std::size_t i = 0; i < readers.size(); ++i) {
+        if (i == 0 || readers[i] != readers[i - 1]) messages_.push_back({.group = group, .to = readers[i], .network = network});
+        ++messages_.back().num_values;
+      }
+    }
   }
-  std::vector<std::set<Need>> needs(groups_.size());
-  std::map<std::pair<std::size_t, std::uint32_t>, std::set<NodeId>> sent;  // by group and receiver
-  for (EdgeId edge = 0; edge < graph.NumEdges(); ++edge) {
-    const std::uint32_t from = placement.WorkerOf(graph.Source(edge));
-    const std::uint32_t to = placement.WorkerOf(graph.Target(edge));
-    if (from == to) continue;
-    sent[{group_of(graph.Source(edge)), to}].insert(graph.Source(edge));
-    const std::uint32_t back = delay_of(edge) == 0 ? 0 : std::max<std::uint32_t>(1, lags.at({from, to}));
-    needs[group_of(graph.Target(edge))].insert({group_of(graph.Source(edge)), back});
+}
+
+UIT_DEFINE void DataflowPlan::AddNeeds(const Topology& network, const std::vector<std::uint16_t>& delays,
+                                       const Placement& placement) {
+  struct Lag {
+    std::size_t to = ~std::size_t{0};  // the worker that receives
+    std::uint32_t least = 0;           // of the delays of all edges to there
+  };
+  std::vector<Lag> lags(placement.Shape().Count());  // by worker that sends
+  std::vector<std::pair<std::size_t, Need>> found;   // of a worker: a group and what it reads, with the delay in place of `back`
+  std::size_t end = 0;
+  for (std::size_t first = 0; first < groups_.size(); first = end) {
+    const std::uint32_t worker = groups_[first].worker;
+    found.clear();
+    for (end = first; end < groups_.size() && groups_[end].worker == worker; ++end) {
+      for (const NodeId node : groups_[end].nodes) {
+        for (const EdgeId edge : network.InEdges(node)) {
+          const NodeId source = network.Source(edge);
+          const std::uint32_t from = placement.WorkerOf(source);
+          if (from == worker) continue;
+          const std::uint32_t delay = delays.empty() ? 1 : delays[edge];
+          lags[from] = {worker, lags[from].to == worker ? std::min(lags[from].least, delay) : delay};
+          found.push_back({end, {group_of_[source], delay}});
+        }
+      }
+    }
+    for (auto& [group, need] : found) {
+      if (need.back != 0) need.back = std::max<std::uint32_t>(1, lags[groups_[need.from].worker].least);
+      needs_[group].push_back(need);
+    }
   }
-  for (const auto& [key, nodes] : sent) messages_.push_back({.group = key.first, .to = key.second, .num_values = nodes.size()});
-  for (const auto& of : needs) needs_.emplace_back(of.begin(), of.end());
 }
 
 UIT_DEFINE std::size_t DataflowPlan::NumValues() const {
@@ -65,33 +121,74 @@ UIT_DEFINE std::size_t DataflowPlan::NumValues() const {
   return num_values;
 }
 
-UIT_DEFINE double DataflowPlan::TimePerUpdate(const std::function<double(NodeId)>& node_cost, double message_cost) const {
-  if (groups_.empty()) return 0;
+UIT_DEFINE std::vector<std::vector<DataflowPlan::Need>> DataflowPlan::Waits() const {
+  std::vector<std::vector<Need>> waits = needs_;
+  std::size_t first = 0;  // group of the worker
+  for (std::size_t i = 0; i < groups_.size(); ++i) {
+    if (groups_[i].worker != groups_[first].worker) first = i;
+    if (i != first) waits[i].push_back({i - 1, 0});
+    if (i + 1 == groups_.size() || groups_[i + 1].worker != groups_[i].worker) waits[first].push_back({i, 1});
+  }
+  return waits;
+}
+
+UIT_DEFINE std::vector<std::size_t> DataflowPlan::FindCycle(const std::vector<const Need*>& because) {
+  std::vector<std::size_t> seen_from(because.size(), because.size());  // by group: where the walk that has seen it began
+  for (std::size_t first = 0; first < because.size(); ++first) {
+    std::size_t at = first;
+    for (; because[at] != nullptr && seen_from[at] == because.size(); at = because[at]->from) seen_from[at] = first;
+    if (because[at] == nullptr || seen_from[at] != first) continue;
+    while (because[at]->back == 0) at = because[at]->from;
+    std::vector<std::size_t> cycle{at};
+    while ((at = because[at]->from) != cycle.front()) cycle.push_back(at);
+    std::reverse(cycle.begin() + 1, cycle.end());
+    return cycle;
+  }
+  return {};
+}
+
+UIT_DEFINE DataflowPlan::Cycle DataflowPlan::CriticalCycle(const NodeCost& node_cost, double message_cost) const {
+  if (groups_.empty()) return {};
   std::vector<double> costs(groups_.size());
   for (std::size_t i = 0; i < groups_.size(); ++i)
     for (const NodeId node : groups_[i].nodes) costs[i] += node_cost ? node_cost(node) : 1;
   std::vector<std::size_t> order(groups_.size());
-  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::iota(order.begin(), order.end(), std::size_t{0});
   std::ranges::sort(order, {}, [this](std::size_t i) { return std::pair{groups_[i].level, i}; });
+  const std::vector<std::vector<Need>> waits = Waits();
+  const auto cost_of = [&](std::size_t i, const Need& wait) {
+    return costs[i] + (groups_[i].worker == groups_[wait.from].worker ? 0 : message_cost);
+  };
+  const double tolerance = 1e-9 * (std::ranges::max(costs) + message_cost);
 
-  constexpr std::size_t half = 64;
-  std::vector<std::vector<double>> ends;            // by update and group
-  std::map<std::uint32_t, double> is_free;          // by worker: when its last group has ended
-  double end_of_first_half = 0;
-  double end_of_all = 0;
-  for (std::size_t update = 0; update < 2 * half; ++update) {
-    ends.emplace_back(groups_.size());
-    for (const std::size_t i : order) {
-      double& free = is_free[groups_[i].worker];
-      for (const Need& need : needs_[i])
-        if (need.back <= update) free = std::max(free, ends[update - need.back][need.from] + message_cost);
-      ends[update][i] = free += costs[i];
+  Cycle longest{.time = -1};  // shorter than all
+  for (;;) {
+    // The algorithm of Bellman and Ford. If each update may begin one period after the one before, how late is a group? If a cycle
+    // takes longer than the period, its groups get later and later, until each is late because of the one before.
+    const double period = longest.TimePerUpdate();
+    std::vector<double> late(groups_.size());
+    std::vector<const Need*> because(groups_.size());
+    Cycle longer{.num_updates = 0};
+    for (bool has_changed = true; has_changed && longer.groups.empty();) {
+      has_changed = false;
+      for (const std::size_t i : order) {
+        for (const Need& wait : waits[i]) {
+          const double at_least = late[wait.from] + cost_of(i, wait) - period * wait.back;
+          if (at_least <= late[i] + tolerance) continue;
+          late[i] = at_least;
+          because[i] = &wait;
+          has_changed = true;
+        }
+      }
+      longer.groups = FindCycle(because);
     }
-    const double end = std::ranges::max(ends.back());
-    if (update + 1 == half) end_of_first_half = end;
-    end_of_all = end;
+    for (const std::size_t i : longer.groups) {
+      longer.time += cost_of(i, *because[i]);
+      longer.num_updates += because[i]->back;
+    }
+    if (longer.groups.empty() || longer.TimePerUpdate() <= period) return longest;
+    longest = std::move(longer);
   }
-  return (end_of_all - end_of_first_half) / half;
 }
 
 UIT_DEFINE void DataflowPlan::WriteDot(std::ostream& to) const {

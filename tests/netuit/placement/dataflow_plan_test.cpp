@@ -28,6 +28,14 @@ Placement ByRows(NodeId height, NodeId width, std::uint32_t num_workers, bool is
   return {{.processes = num_workers, .threads = 1}, workers};
 }
 
+/// Describes a critical cycle: each group as worker:level, then the time and the number of updates.
+std::string Describe(const DataflowPlan& plan, const DataflowPlan::Cycle& cycle) {
+  std::ostringstream text;
+  for (const std::size_t group : cycle.groups) text << plan.Groups()[group].worker << ':' << plan.Groups()[group].level << ' ';
+  text << cycle.time << " / " << cycle.num_updates;
+  return text.str();
+}
+
 }  // namespace
 
 TEST_CASE("A wavefront keeps all workers busy, and the plan has its groups, messages and time") {
@@ -35,10 +43,57 @@ TEST_CASE("A wavefront keeps all workers busy, and the plan has its groups, mess
   CHECK(plan.Groups().size() == 22);         // 11 diagonals cross each half
   CHECK(plan.Messages().size() == 16);       // a node each, down and up
   CHECK(plan.NumValues() == 16);
+  CHECK(plan.NumBytes(8) == 16 * (32 + 8));   // each with a header
   CHECK(plan.TimePerUpdate() == Approx(32));  // of 64 nodes
   CHECK(plan.TimePerUpdate([](NodeId) { return 2.5; }) == Approx(80));
   CHECK(DataflowPlan{MakeGrid(8, 8), GaussSeidel(), ByRows(8, 8, 1)}.TimePerUpdate() == Approx(64));
-  CHECK(DataflowPlan{MakeGrid(8, 8), GaussSeidel(), ByRows(8, 8, 4)}.TimePerUpdate() < 18);
+  CHECK(DataflowPlan{MakeGrid(8, 8), GaussSeidel(), ByRows(8, 8, 4)}.TimePerUpdate() == Approx(16));
+}
+
+TEST_CASE("The critical cycle is that of the slower half, or that of messages which take long") {
+  const DataflowPlan plan{MakeGrid(8, 8), GaussSeidel(), ByRows(8, 8, 2)};
+  const auto slow_half = plan.CriticalCycle([](NodeId node) { return node < 32 ? 1 : 2; });
+  CHECK(Describe(plan, slow_half) == "1:4 1:5 1:6 1:7 1:8 1:9 1:10 1:11 1:12 1:13 1:14 64 / 1");
+  // A value goes down in the same update and up in the next, between two groups of 4 nodes each.
+  const DataflowPlan::Cycle far = plan.CriticalCycle({}, 1000);
+  REQUIRE(far.groups.size() == 2);
+  const DataflowPlan::Group& upper = plan.Groups()[far.groups[0]];
+  const DataflowPlan::Group& lower = plan.Groups()[far.groups[1]];
+  CHECK(upper.worker == 0);
+  CHECK(lower.worker == 1);
+  CHECK(lower.level == upper.level + 1);
+  CHECK(far.time == Approx(2008));
+  CHECK(far.num_updates == 1);
+}
+
+TEST_CASE("A critical cycle goes round a ring with one late edge, unless a worker alone takes longer") {
+  const Topology ring{3, {{0, 1}, {1, 2}, {2, 0}}};
+  const EdgeDelays late = [](NodeId source, NodeId) { return source == 2 ? 2 : 0; };
+  const DataflowPlan plan{ring, late, {{.processes = 3, .threads = 1}, {0, 1, 2}}};
+  CHECK(Describe(plan, plan.CriticalCycle({}, 1.5)) == "0:0 1:1 2:2 7.5 / 2");
+  CHECK(plan.TimePerUpdate({}, 1.5) == Approx(3.75));
+  CHECK(Describe(plan, plan.CriticalCycle([](NodeId node) { return node == 1 ? 7 : 1; })) == "1:1 7 / 1");
+  CHECK(plan.CriticalCycle([](NodeId) { return 0; }).TimePerUpdate() == 0);
+  CHECK(DataflowPlan{Topology{}, {}, Placement{}}.CriticalCycle().groups.empty());
+}
+
+TEST_CASE("Networks of a plan share levels, and each has messages of its own") {
+  const Topology down{3, {{0, 1}, {1, 2}}};
+  const Topology up{3, {{2, 0}, {1, 0}}};
+  const Placement apart{{.processes = 3, .threads = 1}, {0, 1, 2}};
+  const EdgeDelays none = [](NodeId, NodeId) { return 0; };
+  const DataflowPlan plan{{&down, &up}, {none, {}}, apart};
+  REQUIRE(plan.Groups().size() == 3);
+  CHECK(plan.Groups()[2].level == 2);
+  std::ostringstream messages;
+  for (const DataflowPlan::Message& message : plan.Messages())
+    messages << message.network << ':' << message.group << '>' << message.to << ' ';
+  CHECK(messages.str() == "0:0>1 0:1>2 1:1>0 1:2>0 ");
+  CHECK(Describe(plan, plan.CriticalCycle()) == "0:0 1:1 2:2 3 / 1");
+  CHECK(plan.NumBytes(8) == 4 * 40);
+  CHECK(DataflowPlan{{&down, &up}, {{}, {}}, apart}.NumBytes(8) == 4 * 56);  // frames have a note
+  CheckThrows([&] { DataflowPlan({&down, &up}, {none, none}, apart); }, "edges with delay 0 form a cycle");
+  CheckThrows([&] { DataflowPlan({&down, &up}, {none}, apart); }, "there are 2 networks and delays for 1");
 }
 
 TEST_CASE("Where each update needs the one before as a whole, no second worker helps") {

@@ -5,22 +5,27 @@
 #include <cstdint>
 #include <cstdio>
 #include <functional>
-#include <map>
 #include <numeric>
 #include <set>
 #include <stdexcept>
 #include <thread>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include <netuit/graph/edge_delays.hpp>
 #include <netuit/graph/small_world.hpp>
 #include <netuit/graph/topologies.hpp>
+#include <netuit/mesh/delayed_exchange.hpp>
 #include <netuit/mesh/delayed_slots.hpp>
 #include <netuit/mesh/mesh.hpp>
+#include <netuit/mesh/published_part.hpp>
+#include <netuit/mesh/value_exchange.hpp>
 #include <netuit/placement/dataflow_plan.hpp>
 #include <netuit/placement/placement.hpp>
 #include <netuit/run/run.hpp>
+#include <uit/exchange/pooled/latest_frame.hpp>
+#include <uit/link/frame.hpp>
 #include <uit/team/team.hpp>
 
 #include "tests/support/shared_folder.hpp"
@@ -435,23 +440,48 @@ TEST_CASE("A worker that has no room at one reader sends nothing twice to anothe
 }
 
 TEST_CASE("A mesh sends what the plan of its graph says") {
-  for (const EdgeDelays& delays : {GaussSeidel(), GaussSeidelByColor(), RandomDelays(3, 4)}) {
-    const Topology graph = MakeSmallWorld(50, 4, 0.3, 2);
-    const uit::Team team = TeamWith(2);
-    const Placement placement = PlaceRandom(graph, WorkersWith(2), 6);
-    const DataflowPlan plan{graph, delays, placement};
-    std::map<std::uint32_t, std::size_t> num_messages;  // by worker that sends
-    for (const DataflowPlan::Message& message : plan.Messages()) ++num_messages[plan.Groups()[message.group].worker];
-    const Mesh mesh{team, {{"graph", graph, {.delays = delays}}}, {.placement = placement}};
-    for (const auto& partition : mesh.Partitions()) {
-      const NetworkPart& part = *partition->networks.front();
-      std::size_t num_batches = 0;
+  using Frames = std::set<std::tuple<std::size_t, std::uint32_t, std::uint32_t, std::size_t>>;  // network, level, receiver, values
+  const Topology graph = MakeSmallWorld(50, 4, 0.3, 2);
+  const Placement placement = PlaceRandom(graph, WorkersWith(2), 6);
+  const uit::Team team = TeamWith(2);
+  const std::vector<Model> models{{{graph}, {GaussSeidel()}},
+                                  {{graph}, {GaussSeidelByColor()}},
+                                  {{graph}, {EdgeDelays{}}},
+                                  {{graph, MakeOddGraph(50, 3)}, {RandomDelays(3, 4), EdgeDelays{}}}};
+  for (const Model& model : models) {
+    std::vector<const Topology*> graphs;
+    for (const Topology& of : model.graphs) graphs.push_back(&of);
+    const DataflowPlan plan{graphs, model.delays, placement};
+    const MeshRun run{team, model, placement};
+    std::size_t num_bytes = 0;  // of this process's frames
+    for (const auto& partition : run.mesh.Partitions()) {
+      const std::uint32_t worker = partition->graph.worker;
+      Frames sent;
+      const auto add = [&](std::size_t network, std::uint32_t level, std::uint32_t to, const uit::LatestFrame& layout) {
+        sent.emplace(network, level, to, layout.num_channels);
+        num_bytes += sizeof(uit::FrameHeader) + layout.MinBytes();
+      };
+      for (std::size_t i = 0; i < graphs.size(); ++i) {
+        auto& part = dynamic_cast<PublishedPart&>(*partition->layers[i]);
+        if (part.Delayed() == nullptr) {
+          for (const ValueSender& sender : part.Ends().senders) add(i, 0, sender.worker, sender.layout);
+          continue;
+        }
+        for (const DelayedExchange::Sender& sender : part.Delayed()->Senders())
+          for (const DelayedSlots::Batch& batch : sender.peer.batches)
+            add(i, batch.level, sender.peer.worker, part.Delayed()->LayoutOf(batch.slots.size()));
+      }
+      Frames planned;
+      for (const DataflowPlan::Message& message : plan.Messages())
+        if (const DataflowPlan::Group& group = plan.Groups()[message.group]; group.worker == worker)
+          planned.emplace(message.network, group.level, message.to, message.num_values);
+      CHECK(sent == planned);
       std::size_t num_levels = 0;
-      for (const DelayedSlots::Peer& peer : part.delayed->destinations) num_batches += peer.batches.size();
-      for (const DataflowPlan::Group& group : plan.Groups()) num_levels += group.worker == part.graph.worker ? 1 : 0;
-      CHECK(num_batches == num_messages[part.graph.worker]);
-      CHECK(partition->levels.size() == num_levels);
+      for (const DataflowPlan::Group& group : plan.Groups()) num_levels += group.worker == worker ? 1 : 0;
+      CHECK(std::max<std::size_t>(1, partition->levels.size()) == num_levels);
     }
+    const std::vector<std::size_t> by_process = MpiTestWorld().AllGatherValue(num_bytes);
+    CHECK(std::reduce(by_process.begin(), by_process.end()) == plan.NumBytes(sizeof(Word)));
   }
 }
 
