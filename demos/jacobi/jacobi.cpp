@@ -13,7 +13,6 @@
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -39,12 +38,13 @@ double Draw(std::uint64_t number) {
 }
 
 /// A block of rows of the system: diagonal * x - others * x = right.
-class Rows {
- public:
-  Block exact{};  ///< the solution
+struct Rows {
+  Block diagonal{}, right{};
+  Block exact{};               ///< the solution
+  std::vector<double> others;  ///< by column, then row; 0 on the diagonal
 
   Rows() = default;
-  Rows(std::size_t block, std::size_t num_blocks) : others_(num_blocks * num_rows * num_rows) {
+  Rows(std::size_t block, std::size_t num_blocks) : others(num_blocks * num_rows * num_rows) {
     const std::size_t size = num_blocks * num_rows;
     for (std::size_t row = 0; row < num_rows; ++row) {
       const std::size_t own = block * num_rows + row;
@@ -52,32 +52,22 @@ class Rows {
       for (std::size_t column = 0; column < size; ++column) {
         if (column == own) continue;
         const double entry = Draw(own * size + column);
-        others_[column * num_rows + row] = entry;
+        others[column * num_rows + row] = entry;
         sum += entry;
         product += entry * Draw(size * size + column);
       }
       exact[row] = Draw(size * size + own);
-      diagonal_[row] = sum / shrinkage;
-      right_[row] = diagonal_[row] * exact[row] - product;
+      diagonal[row] = sum / shrinkage;
+      right[row] = diagonal[row] * exact[row] - product;
     }
   }
 
-  Block Right() const { return right_; }
   /// Adds the part of others * x that comes from a block of x.
   void AddPart(Block& sum, std::size_t block, const Block& x) const {
-    const double* entry = &others_[block * num_rows * num_rows];
+    const double* entry = &others[block * num_rows * num_rows];
     for (std::size_t column = 0; column < num_rows; ++column, entry += num_rows)
       for (std::size_t row = 0; row < num_rows; ++row) sum[row] += entry[row] * x[column];
   }
-  Block OverDiagonal(const Block& sum) const {
-    Block x;
-    std::ranges::transform(sum, diagonal_, x.begin(), std::divides{});
-    return x;
-  }
-
- private:
-  Block diagonal_{}, right_{};
-  std::vector<double> others_;  // by column, then row; 0 on the diagonal
 };
 
 double Distance(const Block& a, const Block& b) {
@@ -86,11 +76,12 @@ double Distance(const Block& a, const Block& b) {
   return largest;
 }
 
-/// A block's error at some time.
+/// A block's error at some time after the start of a run.
 struct Look {
-  std::int64_t time = 0;  // ns
-  double error = 0;
+  double ms = 0, error = 0;
 };
+
+double Milliseconds(std::chrono::nanoseconds time) { return std::chrono::duration<double, std::milli>(time).count(); }
 
 }  // namespace
 
@@ -112,14 +103,15 @@ int main(int argc, char** argv) {
     const auto run = [&](const std::string& way, const auto& schedule) {
       mesh.Visit([&](netuit::Node& node) { x[node] = {}, looks[node] = {}; });
       mesh.Run(netuit::EveryUpdate{.updates = 1}, [](netuit::Node&) {});  // so that neighbours see it
+      const uit::TimePoint start = uit::Now();
       const netuit::RunReport report = mesh.Run(schedule, [&](netuit::Node& node) {
         const Rows& own = rows[node];
         if (node.Update() < num_looks)
-          looks[node][node.Update()] = {uit::Now().time_since_epoch().count(), Distance(x[node], own.exact)};
-        Block sum = own.Right();
-        own.AddPart(sum, node.Id(), x[node]);
-        for (auto edge : node.In()) own.AddPart(sum, edge.Source(), x[edge]);
-        const Block next = own.OverDiagonal(sum);
+          looks[node][node.Update()] = {Milliseconds(uit::Now() - start), Distance(x[node], own.exact)};
+        Block next = own.right;
+        own.AddPart(next, node.Id(), x[node]);
+        for (auto edge : node.In()) own.AddPart(next, edge.Source(), x[edge]);
+        for (std::size_t row = 0; row < num_rows; ++row) next[row] /= own.diagonal[row];
         change[node] = Distance(next, x[node]);
         x[node] = next;
       });
@@ -128,10 +120,8 @@ int main(int argc, char** argv) {
       const auto looks_by_block = mesh.Gather(looks);
       if (!team.IsRoot()) return;
       const std::uint64_t updates = report.MaxUpdates();
-      const double ms = std::chrono::duration<double, std::milli>(report.Elapsed()).count();
+      const double ms = Milliseconds(report.Elapsed());
       double error = 0;
-      std::int64_t start = looks_by_block.front().front().time;
-      for (const auto& of_block : looks_by_block) start = std::min(start, of_block.front().time);
       for (std::size_t block = 0; block < num_blocks; ++block) {
         error = std::max(error, Distance(blocks[block], Rows{block, num_blocks}.exact));
         for (std::size_t row = 0; row < num_rows; ++row)
@@ -139,7 +129,7 @@ int main(int argc, char** argv) {
         for (std::size_t look = 0; look < num_looks; ++look) {
           const auto& [time, block_error] = looks_by_block[block][look];
           if (time == 0) break;
-          history.Row().Add(way).Add(block).Add(look).Add(static_cast<double>(time - start) / 1e6).Add(block_error);
+          history.Row().Add(way).Add(block).Add(look).Add(time).Add(block_error);
         }
       }
       std::printf("%-16s %9llu %9.1f %9.1e\n", way.c_str(), static_cast<unsigned long long>(updates), ms, error);
