@@ -23,7 +23,7 @@ def main():
     side = round(len(heat) ** 0.5)
     ways = read(folder / "ways.csv")[::-1]
     plt.rcParams.update({"svg.hashsalt": "heat", "font.size": 10})
-    figure, (left, right) = plt.subplots(1, 2, figsize=(10, 3.6), layout="constrained", width_ratios=(1, 1.6))
+    figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4), layout="constrained", width_ratios=(1, 1.6))
     image = left.imshow(heat.reshape(side, side), cmap="inferno", vmin=0, vmax=1)
     left.set(title="Temperature at rest", xticks=[], yticks=[])
     figure.colorbar(image, ax=left, shrink=0.8)

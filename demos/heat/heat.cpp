@@ -76,7 +76,9 @@ int main(int argc, char** argv) {
     run("Jacobi, mode 0", {}, every_update);
     run("Jacobi, mode 5", {}, dataflow);
     run("newest values, mode 1", {}, [](netuit::Until until) { return netuit::Rolling{.span = 1ms, .until = until}; });
+    run("newest values, mode 2", {}, [](netuit::Until until) { return netuit::Fixed{.period = 1ms, .until = until}; });
     run("newest values, mode 3", {}, [](netuit::Until until) { return netuit::Free{.until = until}; });
+    run("newest values, mode 3, slack 4", {}, [](netuit::Until until) { return netuit::Free{.slack = 4, .until = until}; });
     run("Gauss-Seidel by number, mode 5", netuit::GaussSeidel(), dataflow);
     run("Gauss-Seidel by colour, mode 5", netuit::GaussSeidelByColor(), dataflow);
     if (team.IsRoot() && !folder.empty()) ways.Save(folder + "ways.csv");
