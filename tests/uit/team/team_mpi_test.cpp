@@ -341,7 +341,7 @@ TEST_CASE("Members that wait for room or for a message run chunks of the loops o
       const auto mine = std::this_thread::get_id();
       me.ParallelFor(2, 1, [&](std::size_t, std::size_t) {
         if (std::this_thread::get_id() != mine) is_helped = true;
-        else uit::WaitUntil([&] { return is_helped.load(); }, After(20s));
+        else uit::WaitUntil([&] { return is_helped.load(); }, After(10s));
       });
       THAT(is_helped);
     };
