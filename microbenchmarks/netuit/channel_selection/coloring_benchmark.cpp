@@ -1,6 +1,9 @@
 // How many sweeps per second does each worker of a graph colouring make, with 2048 nodes each, in one thread and in two?
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <span>
 #include <string>
@@ -8,7 +11,9 @@
 #include <utility>
 #include <vector>
 
+#include <netuit/mesh/frame_note.hpp>
 #include <netuit/mesh/mesh_options.hpp>
+#include <netuit/quality/effective_updates.hpp>
 #include <netuit/run/modes.hpp>
 #include <uit/team/team.hpp>
 #include <uit/link/world.hpp>
@@ -205,7 +210,8 @@ void MeasureCaptures(bench::Program& program, bench::Crew& crew) {
   const std::string name = "colouring, 2 threads";
   bench::Contest contest{name + ", captured", bench::Unit::thousands_per_second};
   for (const auto& [how, mode] :
-       {std::pair{"mode 3", netuit::AsyncMode::no_barrier}, {"mode 0", netuit::AsyncMode::every_update}}) {
+       {std::pair{"mode 3", netuit::AsyncMode::no_barrier}, {"mode 0", netuit::AsyncMode::every_update},
+        {"mode 5", netuit::AsyncMode::dataflow}}) {
     const std::string mesh = std::string("Mesh, multicast, ") + how;
     AddMesh<ByField>(contest, crew, mesh, 2, mode);
     AddMesh<ByField>(contest, crew, mesh + ", captured", 2, mode, false, {}, [](auto& of) { of.Capture(10); });
@@ -214,6 +220,42 @@ void MeasureCaptures(bench::Program& program, bench::Crew& crew) {
                  .against = {mesh},
                  .at_least = 0.99});
   }
+  program.Run(contest, crew);
+}
+
+/// What certificates add to an update of a worker that reads values of one other: the age of the values, the count of effective
+/// updates, and the note in a frame that comes and in one that leaves.
+class Certificates {
+ public:
+  void Update() {
+    const netuit::FrameNote heard = netuit::FrameNote::At(frame_.data());
+    effective_.Read(num_updates_, num_updates_ - num_updates_ % 8, heard.num_effective);
+    effective_.Finish();
+    const netuit::FrameNote told{.num_effective = effective_.Count(), .cuts = heard.cuts, .rounds = heard.rounds};
+    std::memcpy(frame_.data(), &told, sizeof told);
+    ++num_updates_;
+    asm volatile("" ::: "memory");  // so that it is done each time
+  }
+
+ private:
+  netuit::EffectiveUpdates effective_;
+  std::array<std::byte, sizeof(netuit::FrameNote)> frame_{};
+  std::uint64_t num_updates_ = 0;
+};
+
+/// Certificates belong to every run, so no mesh is without them. What they do is therefore timed alone, and compared with an update:
+/// that of 64 workers in turn, so that it comes from as far in the cache as after a sweep.
+void MeasureCertificates(bench::Program& program, bench::Crew& crew) {
+  bench::Contest contest{"colouring, 2 threads, certificates", bench::Unit::nanoseconds};
+  AddMesh<ByField>(contest, crew, "Mesh, multicast, mode 3", 2);
+  contest.Add("certificates alone", [workers = std::make_shared<std::vector<Certificates>>(64)](const bench::Load& load) {
+    std::size_t next = 0;
+    return WorkThrough(load.count, [&] { (*workers)[next++ % workers->size()].Update(); }).Time();
+  });
+  contest.Say({.name = "colouring, 2 threads, mode 3: certificates alone, to an update",
+               .ours = "certificates alone",
+               .against = {"Mesh, multicast, mode 3"},
+               .at_most = 0.01});
   program.Run(contest, crew);
 }
 
@@ -243,6 +285,7 @@ int main(int argc, char** argv) {
   MeasureRecording(program, crew);
   MeasureSteals(program, crew);
   MeasureCaptures(program, crew);
+  MeasureCertificates(program, crew);
   MeasureCutReductions(program, crew);
   return program.Finish();
 }

@@ -9,6 +9,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <netuit/mesh/mesh_options.hpp>
@@ -117,7 +118,20 @@ class ByHand {
   Block block_;
 };
 
-void Measure(bench::Program& program, bench::Ranks& ranks, const uit::World& world) {
+/// Returns the mesh, which the contest keeps.
+OnMesh<ByField>& AddMesh(bench::Contest& contest, bench::Ranks& ranks, const uit::World& world, const std::string& competitor,
+                         netuit::AsyncMode mode, const netuit::MeshOptions& options = {}) {
+  const uit::Team team{world};
+  const auto mesh = std::make_shared<OnMesh<ByField>>(team, TorusFor(team), options);
+  contest.Add(competitor, [&ranks, mode, mesh](const bench::Load& load) {
+    const double time = mesh->Time(load.window, mode);
+    ranks.AddRunQueueDelay(mesh->Idle());
+    return time;
+  });
+  return *mesh;
+}
+
+void MeasureRates(bench::Program& program, bench::Ranks& ranks, const uit::World& world) {
   const std::string name = "colouring, 2 processes";
   bench::Contest contest{name, bench::Unit::thousands_per_second};
   const auto rank = static_cast<std::size_t>(ranks.Rank());
@@ -154,23 +168,15 @@ void Measure(bench::Program& program, bench::Ranks& ranks, const uit::World& wor
     halo->Settle(*block);
     return mean(work);
   });
-  const uit::Team team{world};
-  const auto add_mesh = [&](const std::string& competitor, netuit::AsyncMode mode, const netuit::MeshOptions& options,
-                            const std::shared_ptr<Records>& records = {}) {
-    const auto mesh = std::make_shared<OnMesh<ByField>>(team, TorusFor(team), options);
-    mesh->Record(records);
-    contest.Add(competitor, [&ranks, mode, mesh](const bench::Load& load) {
-      const double time = mesh->Time(load.window, mode);
-      ranks.AddRunQueueDelay(mesh->Idle());
-      return time;
-    });
+  const auto add_mesh = [&](const std::string& competitor, netuit::AsyncMode mode, const netuit::MeshOptions& options) -> auto& {
+    return AddMesh(contest, ranks, world, competitor, mode, options);
   };
   const auto best_effort = netuit::AsyncMode::no_barrier;
   add_mesh("Mesh, MPI, mode 3", best_effort, {.shares_memory = false});
   add_mesh("Mesh, MPI, mode 3, traced", best_effort, {.shares_memory = false, .is_traced = true});
   add_mesh("Mesh, shared memory, mode 3", best_effort, {});
   add_mesh("Mesh, shared memory, mode 3, traced", best_effort, {.is_traced = true});
-  add_mesh("Mesh, shared memory, mode 3, recorded", best_effort, {}, std::make_shared<Records>(world));
+  add_mesh("Mesh, shared memory, mode 3, recorded", best_effort, {}).Record(std::make_shared<Records>(world));
   add_mesh("Mesh, shared memory, mode 0", netuit::AsyncMode::every_update, {});
   add_mesh("Mesh, shared memory, mode 5", netuit::AsyncMode::dataflow, {});
   contest.Say({.name = name + ", mode 5: over mode 0",
@@ -210,6 +216,28 @@ void Measure(bench::Program& program, bench::Ranks& ranks, const uit::World& wor
                .against = {"Mesh, shared memory, mode 3"},
                .at_least = 0.9});
   program.Run(contest, ranks);
+}
+
+void MeasureCaptures(bench::Program& program, bench::Ranks& ranks, const uit::World& world) {
+  const std::string name = "colouring, 2 processes";
+  bench::Contest contest{name + ", captured", bench::Unit::thousands_per_second};
+  for (const auto& [how, mode] :
+       {std::pair{"mode 3", netuit::AsyncMode::no_barrier}, {"mode 0", netuit::AsyncMode::every_update},
+        {"mode 5", netuit::AsyncMode::dataflow}}) {
+    const std::string mesh = std::string("Mesh, shared memory, ") + how;
+    AddMesh(contest, ranks, world, mesh, mode);
+    AddMesh(contest, ranks, world, mesh + ", captured", mode).Capture(10);
+    contest.Say({.name = name + ", " + how + ": a copy every 10 updates, over none",
+                 .ours = mesh + ", captured",
+                 .against = {mesh},
+                 .at_least = 0.99});
+  }
+  program.Run(contest, ranks);
+}
+
+void Measure(bench::Program& program, bench::Ranks& ranks, const uit::World& world) {
+  MeasureRates(program, ranks, world);
+  MeasureCaptures(program, ranks, world);
 }
 
 }  // namespace
