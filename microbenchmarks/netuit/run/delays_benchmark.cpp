@@ -1,16 +1,18 @@
-// What does a run in dataflow order need beforehand, if edges have delays, and does it allocate after its start?
+// How long does it take to plan a run in dataflow order, if edges have delays, and to make a mesh for it? Does the run allocate after
+// its start?
 
 #include <algorithm>
 #include <chrono>
-#include <cstddef>
+#include <concepts>
 #include <cstdint>
-#include <cstdio>
 #include <string>
 #include <vector>
 
 #include <netuit/graph/edge_delays.hpp>
 #include <netuit/graph/topologies.hpp>
+#include <netuit/graph/topology.hpp>
 #include <netuit/mesh/mesh.hpp>
+#include <netuit/placement/dataflow_plan.hpp>
 #include <netuit/placement/placement.hpp>
 #include <netuit/run/modes.hpp>
 #include <netuit/run/run.hpp>
@@ -26,13 +28,17 @@ namespace {
 
 constexpr std::uint32_t num_threads = 2;
 
-/// An iteration on a torus, placed in rows: Gauss and Seidel's by these delays, Jacobi's without.
+netuit::Placement InRows(const netuit::Topology& torus) {
+  return netuit::PlaceContiguous(torus, {.processes = 1, .threads = num_threads});
+}
+
+/// Gauss and Seidel's iteration on a torus, placed in rows.
 class Relaxation {
  public:
-  explicit Relaxation(netuit::NodeId side, const netuit::EdgeDelays& delays = netuit::GaussSeidel())
+  explicit Relaxation(const netuit::Topology& torus)
       : mesh_{uit::Team{uit::World{}, {.threads = num_threads}},
-              std::vector<netuit::NamedNetwork>{{"", Torus(side), {.delays = delays}}},
-              {.placement = netuit::PlaceContiguous(Torus(side), {.processes = 1, .threads = num_threads})}},
+              std::vector<netuit::NamedNetwork>{{"", torus, {.delays = netuit::GaussSeidel()}}},
+              {.placement = InRows(torus)}},
         value_{mesh_.AddPublishedField<double>([](netuit::NodeId id) { return id % 7 * 1.0; })} {}
 
   void Update(std::uint64_t num_updates) {
@@ -42,52 +48,49 @@ class Relaxation {
       value_[node] = sum / 4;
     }, {.stops_on_signal = false});
   }
-  double NumEdges() const { return static_cast<double>(mesh_.NumEdges()); }
 
  private:
-  static netuit::Graph Torus(netuit::NodeId side) { return netuit::MakeTorus(side, side); }
-
   netuit::Mesh mesh_;
   netuit::PublishedField<double> value_;
 };
 
-/// The time per edge, in ns, that delays add to making a mesh and to its first update, beyond what they add to a later one; 0 if
-/// disturbances were longer. The best of several tries of each.
-double PlanTime(netuit::NodeId side) {
-  const auto best = [&](const netuit::EdgeDelays& delays) {
-    std::chrono::duration<double, std::nano> first{1e12};
-    std::chrono::duration<double, std::nano> later{1e12};
-    double num_edges = 0;
+/// Adds the time per edge of `work(torus)` with 10^6 edges, and how many times as long it is as with 10^5. The best of several tries
+/// of each.
+template <std::invocable<const netuit::Topology&> F>
+void AddTimePerEdge(bench::Program& program, const std::string& name, double most, F&& work) {
+  const std::string each = name + ", 10^6 edges: time per edge";
+  const std::string growth = each + ", to 10^5";
+  if (!program.IsWanted(each) && !program.IsWanted(growth)) return;
+  const auto time = [&](netuit::NodeId side) {
+    const netuit::Topology torus = netuit::MakeTorus(side, side);
+    std::chrono::duration<double, std::nano> best{1e12};
     for (int i = 0; i < 5; ++i) {
       const uit::TimePoint begin = uit::Now();
-      Relaxation relaxation{side, delays};
-      relaxation.Update(1);
-      const uit::TimePoint middle = uit::Now();
-      relaxation.Update(1);
-      first = std::min<std::chrono::duration<double, std::nano>>(first, middle - begin);
-      later = std::min<std::chrono::duration<double, std::nano>>(later, uit::Now() - middle);
-      num_edges = relaxation.NumEdges();
+      work(torus);
+      best = std::min<std::chrono::duration<double, std::nano>>(best, uit::Now() - begin);
     }
-    return (first - later).count() / num_edges;
+    return best.count() / static_cast<double>(torus.NumEdges());
   };
-  return std::max(best(netuit::GaussSeidel()) - best({}), 0.0);
+  const double large = time(500);
+  program.Add(bench::Amount(each, large, "ns", most));
+  program.Add(bench::Amount(growth, large / time(158), "ratio", 3));
 }
 
 void MeasurePlan(bench::Program& program) {
-  const std::string each = "dataflow with delays, 10^6 edges: plan per edge";
-  const std::string growth = each + ", to 10^4";
-  if (!program.IsWanted(each) && !program.IsWanted(growth)) return;
-  const double large = PlanTime(500);
-  program.Add(bench::Amount(each, large, "ns", 1000));
-  const double small = PlanTime(50);
-  if (large > 0 && small > 0) program.Add(bench::Amount(growth, large / small, "ratio", 3));
-  else std::printf("%s: other work was longer than the plan\n", growth.c_str());
+  AddTimePerEdge(program, "plan of Gauss-Seidel, in rows on 2 workers", 1000, [](const netuit::Topology& torus) {
+    const netuit::DataflowPlan plan{torus, netuit::GaussSeidel(), InRows(torus)};
+  });
+  AddTimePerEdge(program, "plan of Gauss-Seidel, at random on 64 workers", 1000, [](const netuit::Topology& torus) {
+    const netuit::DataflowPlan plan{torus, netuit::GaussSeidel(), netuit::PlaceRandom(torus, {.processes = 64, .threads = 1}, 1)};
+  });
+  AddTimePerEdge(program, "mesh by Gauss-Seidel, from its making to the end of its first update", 1000,
+                 [](const netuit::Topology& torus) { Relaxation{torus}.Update(1); });
 }
 
 void MeasureAllocations(bench::Program& program) {
   const std::string name = "allocations in 1000 updates, with delays, 2 threads, mode 5";
   if (!program.IsWanted(name)) return;
-  Relaxation relaxation{48};
+  Relaxation relaxation{netuit::MakeTorus(48, 48)};
   bench::AddAllocations(program, name, [&](std::uint64_t num_updates) { relaxation.Update(num_updates); });
 }
 
