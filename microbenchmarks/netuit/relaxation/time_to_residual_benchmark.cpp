@@ -1,6 +1,7 @@
 // How long does it take until the true residual of a relaxation is below a bound, in each mode? On two threads: when nothing
 // disturbs, when each worker is three times slower for 10 ms in turn, and when one always is; on a torus in blocks, where few edges
-// join the workers, and on the same torus placed at random, where half of them do. All times are compared with mode 0's.
+// join the workers, and on the same torus placed at random, where half of them do. All times are compared with mode 0's. With one
+// slow worker, no mode may be slower than mode 0: none can gain much there without moving work, but none should lose.
 //
 // In modes 1 to 3 a worker sees its own nodes as they are at that moment, so they need fewer updates than modes 0 and 5. The time
 // ends with a result whose residual is below the bound. The row with the largest residual says how often that took another run.
@@ -36,12 +37,13 @@ struct Way {
 };
 
 using enum netuit::AsyncMode;
-const std::vector<Way> ways{{"mode 0", every_update},        {"mode 1", rolling},
-                            {"mode 2", fixed},               {"mode 3", no_barrier},
+const std::string tuned = "mode 3, automatic";
+const std::vector<Way> ways{{"mode 0", every_update},           {"mode 1", rolling},
+                            {"mode 2", fixed},                  {"mode 3", no_barrier},
                             {"mode 3, slack 0", no_barrier, 0}, {"mode 3, slack 1", no_barrier, 1},
-                            {"mode 3, slack 4", no_barrier, 4}, {"mode 3, slack 16", no_barrier, 16},
-                            {"mode 3, automatic", no_barrier, netuit::automatic},
-                            {"mode 5", dataflow}};
+                            {"mode 3, slack 2", no_barrier, 2}, {"mode 3, slack 4", no_barrier, 4},
+                            {"mode 3, slack 8", no_barrier, 8}, {"mode 3, slack 16", no_barrier, 16},
+                            {tuned, no_barrier, netuit::automatic}, {"mode 5", dataflow}};
 
 /// A contest in the table at the end: the time in mode 0, and those of the other ways over it.
 std::string LineOf(const bench::Contest& contest) {
@@ -88,6 +90,7 @@ class Table {
                const std::string& share) {
     bench::Contest contest{name, bench::Unit::milliseconds};
     std::vector<Summary> summaries(ways.size());
+    std::vector<std::string> choices;  // all slacks that `automatic` may choose, and none
     for (std::size_t i = 0; i < ways.size(); ++i) {
       const netuit::RunPlan plan = netuit::ScheduleOf(ways[i].mode, {.duration = 20s, .span = 10ms, .period = 10ms,
                                                                      .slack = ways[i].slack, .until = relaxation->UntilSolved()});
@@ -99,12 +102,15 @@ class Table {
         summary.Add(solution);
         return solution.time;
       });
-      if (i != 0)
-        contest.Say({.name = name + ": " + ways[i].name + ", to mode 0", .ours = ways[i].name, .against = {ways.front().name}});
+      if (ways[i].mode == no_barrier && ways[i].name != tuned) choices.push_back(ways[i].name);
+      if (i == 0) continue;
+      const bool is_judged = slow == Slow::one && !ways[i].slack;
+      contest.Say({.name = name + ": " + ways[i].name + ", to mode 0", .ours = ways[i].name, .against = {ways.front().name},
+                   .at_most = is_judged ? std::optional{1.05} : std::nullopt});
     }
     contest.Say({.name = name + ": mode 3, automatic, to the best fixed slack",
-                 .ours = "mode 3, automatic",
-                 .against = {"mode 3", "mode 3, slack 0", "mode 3, slack 1", "mode 3, slack 4", "mode 3, slack 16"},
+                 .ours = tuned,
+                 .against = choices,
                  .at_most = 1 / 0.95});
     program_.Run(contest, crew);
     if (contest.samples.empty()) return;
