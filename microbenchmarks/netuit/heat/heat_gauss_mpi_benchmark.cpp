@@ -1,6 +1,9 @@
 // Gauss and Seidel's iteration for the heat equation on a square that is cut into tiles, by two processes, a half each. A tile
 // reads the tiles above and to the left as they are in this update, and those below and to the right as they were after the
 // previous update. How many updates per second does a mesh with such delays make, and how many do loops over MPI make by hand?
+//
+// The loop that forks and joins does without OpenMP. Each process has one thread, because the machine has a core for each process,
+// so OpenMP would have nothing to share out and its parallel regions would only make the loop slower.
 
 #include <mpi.h>
 
