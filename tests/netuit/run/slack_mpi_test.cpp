@@ -1,4 +1,5 @@
-// No worker of mode 3 is further ahead than its slack, as nodes see it: each publishes the number of its update.
+// No worker of mode 3 is further ahead than its slack, as nodes see it: each publishes the number of its update. And so it is in
+// the frames that the run has recorded.
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
@@ -12,17 +13,20 @@
 #include <netuit/placement/placement.hpp>
 #include <netuit/run/modes.hpp>
 #include <netuit/run/run.hpp>
+#include <netuit/run/run_options.hpp>
 #include <uit/team/team.hpp>
 
 #include "tests/netuit/run/workers.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/mpi_world.hpp"
+#include "tests/support/shared_folder.hpp"
 #include "tests/support/thrown.hpp"
 #include "tests/uit/core/support/sanitized.hpp"
 
 using namespace netuit;
 using namespace std::chrono_literals;
 using netuit::testing::BeSlowAtTimes;
+using netuit::testing::Folder;
 using netuit::testing::TeamWith;
 using netuit::testing::WorkersWith;
 using uit::testing::CheckThrows;
@@ -39,7 +43,7 @@ class Ahead {
         made_(mesh_.AddPublishedField<std::uint64_t>(0)),
         oldest_(mesh_.AddField<std::uint64_t>(0)) {}
 
-  RunReport Run(const Free& free) {
+  RunReport Run(const Free& free, const RunOptions& options = {}) {
     mesh_.Visit([&](Node& node) { made_[node] = oldest_[node] = 0; });
     mesh_.Run(EveryUpdate{.updates = period_of_all}, [](Node&) {});  // the new values are seen by all
     return mesh_.Run(free, [&](Node& node) {
@@ -51,7 +55,7 @@ class Ahead {
       }
       made_[node] = node.Update() + 1;
       BeSlowAtTimes(node, 300, 300us);
-    });
+    }, options);
   }
   /// Collective.
   std::uint64_t Oldest() {
@@ -93,6 +97,28 @@ TEST_CASE("No value is older than the slack and one update") {
         CHECK(worker.slack == slack);
       }
     }
+  }
+}
+
+TEST_CASE("In the frames that a run has recorded, no value is older than the slack and one update") {
+  const uit::Team team = TeamWith(2);
+  const Topology world = MakeSmallWorld(64, 4, 0.2, 3);
+  const std::uint64_t num_updates = is_sanitized ? 60 : 300;
+  for (const std::uint64_t slack : {0U, 1U, 4U}) {
+    Folder folder;
+    Ahead recorded{team, world};
+    const RunReport report = recorded.Run({.updates = num_updates, .slack = slack}, {.record = folder.Path()});
+    Ahead replayed{team, world};
+    const RunReport replay = replayed.Run({.updates = 1}, {.replay = folder.Path()});  // it waits for nobody
+    const std::uint64_t oldest = replayed.Oldest();
+    CAPTURE(slack);
+    CHECK(recorded.Oldest() == oldest);
+    CHECK(replay.MaxStaleness() == report.MaxStaleness());
+    CHECK(replay.MaxStaleness() <= slack + 1);
+    for (const WorkerReport& worker : replay.workers) CHECK(worker.num_updates == num_updates);
+    if (!MpiTestWorld().IsRoot()) continue;
+    CHECK(oldest <= slack + 1);
+    CHECK(oldest >= replay.MaxStaleness());
   }
 }
 
