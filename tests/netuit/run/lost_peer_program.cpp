@@ -1,6 +1,7 @@
-// Usage: lost_peer_program CASE FOLDER. Of two processes, rank 1 ends, throws or falls silent, outside a run or in one. Rank
-// 0 prints what it noticed: "seen: WORDS, SECONDS s". lost_peer_program_test.py checks this.
+// Usage: lost_peer_program CASE FOLDER. Of two processes, rank 1 ends, throws, is killed or falls silent, outside a run or in
+// one. Rank 0 prints what it noticed: "seen: WORDS, SECONDS s". lost_peer_program_test.py checks this.
 #include <netuit/calls/fetch.hpp>
+#include <netuit/checkpoint/run_with_checkpoints.hpp>
 #include <netuit/netuit.hpp>
 #include <netuit/run/modes.hpp>
 #include <uit/conveyor/conveyor.hpp>
@@ -65,12 +66,15 @@ void Print(const std::string& words, uit::TimePoint since) {
   std::fflush(stdout);
 }
 
-/// Runs, and prints what rank 0 was told. Returns the exit code of the run.
+/// Runs, and prints what rank 0 was told. Saves a checkpoint after every ten updates, if it has a folder for them. Returns the exit
+/// code of the run.
 int RunMesh(const uit::World& world, const netuit::RunPlan& plan, const netuit::RunOptions& options,
-            const std::function<void(netuit::Node&)>& update) {
+            const std::function<void(netuit::Node&)>& update, const std::filesystem::path& checkpoints = {}) {
   ConnectedMesh mesh{world};
   const auto begin = uit::Now();
-  const netuit::RunReport report = mesh.Run(plan, update, options);
+  const netuit::RunReport report =
+      checkpoints.empty() ? mesh.Run(plan, update, options)
+                          : netuit::RunWithCheckpoints(mesh, plan, update, {.to = checkpoints, .every_updates = 10}, options);
   if (world.IsRoot()) Print(report.message, begin);
   return report.ExitCode();
 }
@@ -226,6 +230,11 @@ int main(int argc, char** argv) {
       return RunMesh(world, netuit::ScheduleOf(mode, {.duration = 2s}), {.peer_timeout = 1s}, [&](netuit::Node& node) {
         if (!is_first && node.Update() == 5) std::raise(SIGSTOP);
       });
+    } else if (what == "run_killed_0" || what == "run_killed_5") {
+      const auto mode = static_cast<netuit::AsyncMode>(what.back() - '0');
+      return RunMesh(world, netuit::ScheduleOf(mode, {.updates = 40}), {}, [&](netuit::Node& node) {
+        if (!is_first && node.Update() == 25) std::raise(SIGKILL);
+      }, folder / "checkpoint");
     } else {
       throw uit::InputError("no such case: " + what);
     }
