@@ -149,7 +149,7 @@ TEST_CASE("A program that tells its loads is balanced after a move, and then no 
   }
 }
 
-TEST_CASE("Below the threshold, nothing moves, and a window costs only its barrier") {
+TEST_CASE("Below the threshold, nothing moves, and the program stays the same object") {
   Balanced<Uneven> program(MakeWith<Uneven>(2), {.threshold = 1e9, .window = 0ns, .window_updates = 5, .patience = 1});
   const Mesh* const first = &program->mesh;
   program.Run(EveryUpdate{.updates = 50});
@@ -186,7 +186,8 @@ TEST_CASE("With measured loads, and with steals, the result is that of a run wit
     Relax(const uit::Team& team, const MeshOptions& options) : mesh(team, MakeTorus(16, 16), options) {}
     void Update(Node& node) {
       double sum = value[node];
-      for (std::uint64_t i = node.Id() % 16 < 4 ? 50 : 1; i != 0; --i)
+      const bool is_heavy = node.Id() / 16 < 8 && node.Id() % 16 < 8;  // a quarter of the torus, so its worker has too much
+      for (std::uint64_t i = is_heavy ? 20 : 1; i != 0; --i)
         for (const auto edge : node.In()) sum = 0.5 * sum + 0.25 * value[edge] + static_cast<double>(node.Random().Below(8));
       value[node] = sum;
     }
@@ -205,7 +206,7 @@ TEST_CASE("With measured loads, and with steals, the result is that of a run wit
       relax.Run(ScheduleOf(mode, {.updates = 60, .steals = StealsIf(steals)}));
       CAPTURE(mode, steals, relax.Moves().size());
       CHECK(relax->mesh.Gather(relax->value) == expected);
-      CHECK(relax.LastImbalance() > 1);  // so something was measured
+      CHECK_FALSE(relax.Moves().empty());  // so something was measured: two threads are two workers at least
     }
   }
 }
