@@ -1,5 +1,5 @@
 // Mode 3 waits for no other worker: the time between two calls of the user's update is no longer when all others are silent
-// than when each of them has just sent.
+// than when each of them has just sent. Nor does it wait for captures, for cuts, or for votes on a condition.
 //
 // One worker is timed, from the end of an update to the beginning of the next. Every other worker is held in its update until
 // the timed one wants a message. In a talking round, the timed worker lets every other worker make one update before it ends
@@ -15,6 +15,8 @@
 // most talking rounds by as much as a sleep takes. A time in which the system took the worker's CPU does not count for this.
 
 #include <netuit/graph/topologies.hpp>
+#include <netuit/mesh/mesh.hpp>
+#include <netuit/mesh/reduction.hpp>
 #include <netuit/run/run.hpp>
 
 #include <sys/resource.h>
@@ -27,6 +29,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <functional>
+#include <optional>
 #include <stdexcept>
 #include <thread>
 #include <uit/support/clock.hpp>
@@ -51,6 +54,7 @@ constexpr std::size_t max_workers = 8;
 constexpr std::size_t num_rounds = 31;     // of each kind
 constexpr std::size_t num_settling = 200;  // updates at the beginning of a silent round, until all windows are full
 constexpr std::size_t num_timed = 40;      // timed updates of each round
+constexpr std::size_t most_updates = num_rounds * (num_settling + 2 * num_timed + 2);  // of the timed worker
 constexpr double clock_noise = 1000;       // nanoseconds
 constexpr double shortest_wait = 20'000;   // nanoseconds; a thread that sleeps does so for longer
 constexpr const char* all_seen = "all is seen";
@@ -157,25 +161,44 @@ void StayUntilWanted(Stage& stage, std::size_t self) {
   while (stage.wanted < number && !stage.is_over) std::this_thread::sleep_for(stage.is_silent ? 1ms : 1us);
 }
 
-/// A node's update: reads all that has come, and puts a value computed from it.
-using Talk = std::function<void(Node&)>;
+/// What nodes do, and what is done with their values meanwhile.
+struct Talk {
+  std::function<void(Node&)> update;  ///< reads all that has come, and puts a value computed from it
+  std::optional<Captured<std::uint64_t>> film{};
+  std::optional<CutReduction> sum_at_cut{};  ///< of values that are never negative
+};
 
-Talk TalkByField(Mesh& mesh) {
-  return [value = mesh.AddPublishedField<std::uint64_t>()](Node& node) {
+Talk TalkBy(const PublishedField<std::uint64_t>& value) {
+  return {[value](Node& node) {
     std::uint64_t sum = 0;
     for (const auto edge : node.In()) sum += value[edge];
     value[node] = sum;
-  };
+  }};
+}
+Talk TalkByField(Mesh& mesh) { return TalkBy(mesh.AddPublishedField<std::uint64_t>()); }
+Talk TalkByFieldWithCuts(Mesh& mesh) {
+  const auto value = mesh.AddPublishedField<std::uint64_t>();
+  const auto at_cut = mesh.AddCut(value);
+  Talk talk = TalkBy(value);
+  talk.film = mesh.Capture(value, {.every = 1, .most = most_updates});
+  talk.sum_at_cut = mesh.AddCutReduction(maximum, [at_cut](Node& node) {
+    double sum = 0;
+    for (const auto edge : node.In()) sum += static_cast<double>(at_cut[edge]);
+    return sum;
+  }, {.every = 1});
+  mesh.Run(Isolated{.updates = most_updates}, talk.update);  // the film's memory takes longer when it is used for the first time
+  talk.film->Clear();
+  return talk;
 }
 template <uit::Policy policy>
 Talk TalkByChannels(Mesh& mesh) {
-  return [channels = mesh.AddChannels<std::uint64_t, policy>()](Node& node) {
+  return {[channels = mesh.AddChannels<std::uint64_t, policy>()](Node& node) {
     std::uint64_t sum = 0;
     for (const auto edge : node.In()) {
       while (channels[edge].TryStep() != 0) sum += channels[edge].Get();
     }
     for (const auto edge : node.Out()) channels[edge].TryPut(sum);
-  };
+  }};
 }
 
 /// Times one worker. Collective.
@@ -183,11 +206,12 @@ Seen Measure(Mesh& mesh, const Talk& talk, std::size_t timed_worker) {
   const uit::World world = MpiTestWorld();
   const SharedPage<Stage> stage{world};
   TimedWorker timed{*stage, timed_worker, world.Size() * mesh.NumThreads()};
-  const RunReport report = mesh.Run(Free{}, [&](Node& node) {
+  const std::optional<Until> never = talk.sum_at_cut ? std::optional(*talk.sum_at_cut < -1) : std::nullopt;
+  const RunReport report = mesh.Run(Free{.until = never}, [&](Node& node) {
     const uit::TimePoint now = uit::Now();
     const auto self = static_cast<std::size_t>(node.Id());
     if (self == timed_worker) timed.Begin(now);
-    talk(node);
+    talk.update(node);
     if (self == timed_worker) timed.End();
     else StayUntilWanted(*stage, self);
   });
@@ -196,6 +220,11 @@ Seen Measure(Mesh& mesh, const Talk& talk, std::size_t timed_worker) {
     CHECK(report.message.ends_with(all_seen));
     CHECK(report.Balanced());
   }
+  if (talk.sum_at_cut) {
+    CHECK(talk.film->Count() > num_rounds * num_settling);
+    CHECK(talk.sum_at_cut->NumCuts() > 0);
+    talk.film->Clear();
+  }
   const std::size_t process = timed_worker / mesh.NumThreads();
   return world.AllGatherValue(world.Rank() == process ? timed.Result() : Seen{})[process];
 }
@@ -203,7 +232,7 @@ Seen Measure(Mesh& mesh, const Talk& talk, std::size_t timed_worker) {
 }  // namespace
 
 TEST_CASE("A worker of mode 3 does not wait between updates when the others are silent") {
-  const auto talk_by = GENERATE(TalkByField, TalkByChannels<uit::every>, TalkByChannels<pooled>);
+  const auto talk_by = GENERATE(TalkByField, TalkByFieldWithCuts, TalkByChannels<uit::every>, TalkByChannels<pooled>);
   const uit::World world = MpiTestWorld();
   const uit::Team team{world, {.threads = world.Size() == 1 ? 2U : 1U}};
   const Workers workers{.processes = world.Size(), .threads = team.NumThreads()};
