@@ -1,6 +1,7 @@
 """draw.py FOLDER: draws what the programs of the gallery have written to FOLDER, into the same folder."""
 
 import csv
+import re
 import sys
 from pathlib import Path
 
@@ -152,6 +153,25 @@ def draw_ranks(folder: Path, figure) -> None:
     right.spines[["top", "right", "bottom"]].set_visible(False)
 
 
+def draw_log(folder: Path, figure) -> None:
+    lines = [line for path in folder.glob("log.*") for line in path.read_text().splitlines()]
+    heard = [tuple(int(number) for number in re.findall(r"\d+", line)) for line in lines]
+    when = {node: update for update, node, _ in heard}
+    side = 16
+    y, x = numpy.divmod(numpy.arange(side**2), side)
+    position = dict(enumerate(zip(x, y)))
+    steps = [(source, node) for _, node, source in heard if abs(node - source) in (1, side)]  # without those around the torus
+    left, right = figure.subplots(1, 2, width_ratios=(1, 1.4))
+    draw_edges(left, networkx.Graph(steps), position, linewidth=0.8)
+    dots = left.scatter(x, y, c=[when.get(node, 0) for node in position], cmap="viridis", s=22)
+    left.set(aspect="equal", xticks=[], yticks=[])
+    figure.colorbar(dots, ax=left, shrink=0.9, label="heard in update")
+    updates = range(max(when.values()) + 1)
+    right.plot(updates, [1 + sum(update <= now for update in when.values()) for now in updates], color="#4878a8")
+    right.set(xlabel="update", ylabel="nodes that know the rumour", xlim=(0, updates[-1]), ylim=(0, side**2 + 4))
+    right.spines[["top", "right"]].set_visible(False)
+
+
 #: name of the picture → the program's file, how to draw it, and the picture's size in inches
 PICTURES = {
     "newest_value": ("drawn.csv", draw_newest, (7, 3)),
@@ -163,6 +183,7 @@ PICTURES = {
     "communities": ("communities.csv", draw_communities, (6, 4.5)),
     "walkers": ("walkers.csv", draw_walkers, (7, 3.7)),
     "ranks": ("ranks.csv", draw_ranks, (8.5, 4.2)),
+    "shared_log": ("log.0", draw_log, (8, 3.2)),
 }
 
 

@@ -4,7 +4,8 @@ States are drawn in their order, up to the last. A member of the ring reads no m
 read. Heat and walkers are neither lost nor made, and have left the node where they began. The game of life is compared, frame by
 frame, with one computed by numpy. Of the Ising model, the magnetisation must be near the exact one of an endless lattice (Onsager,
 Yang) below the critical temperature, and near 0 above. Oscillators must have found a common phase. Communities must be those with
-which the graph was made. Ranks must be those that NetworkX computes.
+which the graph was made. Ranks must be those that NetworkX computes. Logs must be in order, and all their lines together the same in
+modes 0 and 5, on any number of threads and processes.
 """
 
 import csv
@@ -18,9 +19,11 @@ import networkx
 import numpy
 
 
-def run(folder: Path, *words: str) -> str:
+def run(folder: Path, *words: str, then: tuple[str, ...] = (), is_alone: bool = False) -> str:
+    """Runs the program with these words, the folder and the words `then`; if `is_alone`, without the launcher."""
     program, *launcher = sys.argv[1:]
-    printed = subprocess.run([*launcher, program, *words, str(folder)], check=True, text=True, capture_output=True).stdout
+    command = [*([] if is_alone else launcher), program, *words, str(folder), *then]
+    printed = subprocess.run(command, check=True, text=True, capture_output=True).stdout
     print(printed)
     return printed
 
@@ -109,6 +112,25 @@ def check_ranks(folder: Path) -> bool:
     return is_right and f"ranks from {min(exact.values()):.4f} to {max(exact.values()):.4f}, in all 1.0000" in printed
 
 
+def check_log(folder: Path) -> bool:
+    def place(line: str) -> tuple[int, ...]:
+        return tuple(int(number) for number in re.match(r"update (\d+): node (\d+) hears it", line).groups())
+
+    def logs(mode: str, threads: str, is_alone: bool = False) -> list[list[str]]:
+        own = Path(tempfile.mkdtemp(dir=folder))
+        run(own, then=(mode, threads), is_alone=is_alone)
+        return [path.read_text().splitlines() for path in own.iterdir()]
+
+    (alone,) = logs("0", "1", is_alone=True)
+    is_right = len(alone) == 255 and alone == sorted(alone, key=place)
+    for mode in "0", "5":
+        for threads in "1", "2", "3":
+            together = logs(mode, threads)
+            is_right &= len(together) == (2 if sys.argv[2:] else 1) and all(log == sorted(log, key=place) for log in together)
+            is_right &= sorted((line for log in together for line in log), key=place) == alone
+    return is_right
+
+
 #: name of the program → how to check it
 CHECKS = {
     "newest_value": check_newest,
@@ -120,6 +142,7 @@ CHECKS = {
     "communities": check_communities,
     "walkers": check_walkers,
     "ranks": check_ranks,
+    "shared_log": check_log,
 }
 
 
