@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <limits>
+#include <optional>
 
 #include <netuit/run/schedule.hpp>
 #include <netuit/run/slack_tuner.hpp>
@@ -134,12 +135,13 @@ class TuningSlack final : public Schedule {
  public:
   Step Next(const Moment& moment) override {
     if (moment.has_made_all || moment.is_to_stop) return Step::stop;
-    tuner_.Look(moment.now, moment.num_updates, moment.num_effective);
-    return moment.num_behind > tuner_.Slack() ? Step::wait : Step::update;
+    if (!tuner_) tuner_.emplace(moment.is_apart);
+    tuner_->Look(moment.now, moment.num_updates, moment.num_effective);
+    return moment.num_behind > tuner_->Slack() ? Step::wait : Step::update;
   }
 
  private:
-  SlackTuner tuner_;
+  std::optional<SlackTuner> tuner_;
 };
 
 }  // namespace netuit::detail

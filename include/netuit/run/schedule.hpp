@@ -30,6 +30,7 @@ struct Moment {
   std::uint64_t num_updates = 0;  ///< number of updates that the worker has made
   std::uint64_t num_behind = 0;   ///< updates by which the slowest worker is behind whose values it reads; see RunPlan::slack
   std::uint64_t num_effective = 0;  ///< updates of the worker that count; see EffectiveUpdates
+  bool is_apart = false;          ///< the worker reads few values of others, and has a core of its own
   bool has_made_all = false;      ///< the worker has made all updates of the run
   bool others_go_on = false;      ///< at the last barrier, some worker still had updates to make
   bool is_to_stop = false;        ///< the duration has passed, or the run is to end for another reason

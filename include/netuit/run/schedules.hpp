@@ -11,7 +11,8 @@
 
 namespace netuit {
 
-/// For Free::slack: each worker tries slacks from 0 to 16, and keeps to the one with which its effective updates come fastest.
+/// For Free::slack: each worker tries slacks from 0 to 256, and keeps to the one with which its effective updates come fastest. It
+/// begins with 256 if it reads few values of other workers and has a core of its own, and with 0 if not.
 inline constexpr std::uint64_t automatic = std::numeric_limits<std::uint64_t>::max();
 
 /// Mode 0: a barrier follows every update, and each node sees the values that its neighbours published in the previous update.

@@ -16,7 +16,11 @@ namespace netuit::detail {
 class SlackTuner {
  public:
   /// The slacks to choose from.
-  static constexpr std::array<std::uint64_t, 6> slacks{0, 1, 2, 4, 8, 16};
+  static constexpr std::array<std::uint64_t, 8> slacks{0, 1, 2, 4, 8, 16, 64, 256};
+
+  /// Begins with the largest slack, or with none. The rate of effective updates does not tell what a worker gains by updates of its
+  /// nodes among themselves, so it stays with the first choice unless that rate speaks against it.
+  explicit SlackTuner(bool begins_with_most = false) : chosen_(begins_with_most ? slacks.size() - 1 : 0) {}
 
   /// Returns the slack to use now.
   std::uint64_t Slack() const { return slacks[IsTrial() ? tried_ : chosen_]; }
@@ -70,7 +74,7 @@ class SlackTuner {
     tried_ = is_up_ ? chosen_ + 1 : chosen_ - 1;
   }
 
-  std::size_t chosen_ = 0;  // where a worker wastes least, should it share its core with another
+  std::size_t chosen_;
   std::size_t tried_ = 0;
   bool is_up_ = true;  // the next trial, if it has a choice
   int wins_ = 0;       // trials of that slack in a row that were better

@@ -91,7 +91,7 @@ class Worker {
 
  private:
   void Loop() {
-    Moment moment;
+    Moment moment{.is_apart = IsApart()};
     std::uint64_t next_reading = 0;
     std::uint64_t num_at_meeting = ~std::uint64_t{0};  // updates made before the last barrier
     for (;;) {
@@ -137,6 +137,13 @@ class Worker {
           return;
       }
     }
+  }
+  /// Whether the worker has a core of its own, and reads values of other workers for at most an eighth of its number of nodes.
+  bool IsApart() {
+    const Partition& partition = traffic_.GetPartition();
+    std::size_t num_ghosts = 0;
+    for (const auto& network : partition.networks) num_ghosts += network->NumGhosts();
+    return partition.spin_habit.IsLong() && 8 * num_ghosts <= partition.NumNodes();
   }
   /// Updates every node once.
   void Update() {

@@ -43,6 +43,7 @@ const std::vector<Way> ways{{"mode 0", every_update},           {"mode 1", rolli
                             {"mode 3, slack 0", no_barrier, 0}, {"mode 3, slack 1", no_barrier, 1},
                             {"mode 3, slack 2", no_barrier, 2}, {"mode 3, slack 4", no_barrier, 4},
                             {"mode 3, slack 8", no_barrier, 8}, {"mode 3, slack 16", no_barrier, 16},
+                            {"mode 3, slack 64", no_barrier, 64}, {"mode 3, slack 256", no_barrier, 256},
                             {tuned, no_barrier, netuit::automatic}, {"mode 5", dataflow}};
 
 /// A contest in the table at the end: the time in mode 0, and those of the other ways over it.

@@ -77,15 +77,21 @@ TEST_CASE("Mode 3 waits while another worker is further behind than the slack, u
 TEST_CASE("With an automatic slack, mode 3 waits within the largest slack, and never when it is to stop") {
   const auto schedule = Begun(Free{.slack = automatic});
   CHECK(schedule->Next({.now = start, .num_behind = 0}) == Step::update);
-  CHECK(schedule->Next({.now = start, .num_behind = detail::SlackTuner::slacks.back() + 1}) == Step::wait);
+  CHECK(schedule->Next({.now = start, .num_behind = 1}) == Step::wait);
   CHECK(schedule->Next({.now = start, .num_behind = 1000, .is_to_stop = true}) == Step::stop);
+  const auto apart = Begun(Free{.slack = automatic});
+  CHECK(apart->Next({.now = start, .num_behind = detail::SlackTuner::slacks.back(), .is_apart = true}) == Step::update);
+  CHECK(apart->Next({.now = start, .num_behind = detail::SlackTuner::slacks.back() + 1, .is_apart = true}) == Step::wait);
   CHECK(Free{.slack = automatic}.MakePlan().slack == detail::SlackTuner::slacks.back());
 }
 
 TEST_CASE("An automatic slack finds the best one by trial, stays there, and follows a change") {
-  for (const std::size_t best : {0U, 1U, 3U, 5U}) {
+  constexpr std::size_t last = detail::SlackTuner::slacks.size() - 1;
+  for (const std::size_t best : {std::size_t{0}, std::size_t{1}, std::size_t{3}, last}) {
     for (const double noise : {0.0, 0.05}) {
-      detail::SlackTuner tuner;
+      const bool begins_with_most = noise == 0 && best == 1;
+      detail::SlackTuner tuner(begins_with_most);
+      CHECK(tuner.Slack() == (begins_with_most ? detail::SlackTuner::slacks.back() : 0));
       std::minstd_rand random{7};
       uit::TimePoint now = start;
       double num_effective = 0;
@@ -104,7 +110,7 @@ TEST_CASE("An automatic slack finds the best one by trial, stays there, and foll
       };
       CAPTURE(best, noise);
       CHECK(share_at(best, 400) > 0.9);
-      CHECK(share_at(5 - best, 800) > 0.9);
+      CHECK(share_at(last - best, 800) > 0.9);
     }
   }
 }
