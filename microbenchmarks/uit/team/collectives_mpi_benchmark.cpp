@@ -101,14 +101,33 @@ void Measure(bench::Program& program, bench::Ranks& ranks, const uit::World& wor
                  [](std::span<double> one, std::span<double>) {
                    MPI_Allreduce(MPI_IN_PLACE, one.data(), CountOf(one), MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
                  }});
-  }
-  for (const std::size_t num_bytes : {8UL, 8192UL, 1UL << 20U}) {
+    // MPI's root and its other ranks do not wait for each other in each call, so every second call has the other root.
+    Compare(program, ranks, team,
+            {.call = "reduce",
+             .num_bytes = num_bytes,
+             .at_most = 1.0,
+             .ours = [](uit::Member& me, std::span<double> one, std::span<double>) { me.Reduce(one, std::plus<>{}); },
+             .by_mpi =
+                 [root = 0](std::span<double> one, std::span<double> two) mutable {
+                   root = 1 - root;
+                   MPI_Reduce(one.data(), two.data(), CountOf(one), MPI_DOUBLE, MPI_SUM, root, MPI_COMM_WORLD);
+                 }});
+    Compare(program, ranks, team,
+            {.call = "gather",
+             .num_bytes = num_bytes,
+             .at_most = 1.0,
+             .ours = [](uit::Member& me, std::span<double> one,
+                        std::span<double> two) { me.Gather(std::span<const double>{one}, two); },
+             .by_mpi =
+                 [root = 0](std::span<double> one, std::span<double> two) mutable {
+                   root = 1 - root;
+                   MPI_Gather(one.data(), CountOf(one), MPI_DOUBLE, two.data(), CountOf(one), MPI_DOUBLE, root, MPI_COMM_WORLD);
+                 }});
     Compare(program, ranks, team,
             {.call = "broadcast",
              .num_bytes = num_bytes,
              .at_most = 1.0,
              .ours = [](uit::Member& me, std::span<double> one, std::span<double>) { me.Broadcast(one); },
-             // MPI's root does not wait for the others, so every second call is the other's.
              .by_mpi =
                  [root = 0](std::span<double> one, std::span<double>) mutable {
                    MPI_Bcast(one.data(), CountOf(one), MPI_DOUBLE, root = 1 - root, MPI_COMM_WORLD);
