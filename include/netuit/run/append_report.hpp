@@ -8,7 +8,8 @@
 namespace netuit {
 
 /// Adds the report of the next part to that of a run that is made in parts on one mesh. `elapsed` is the time of all earlier parts.
-/// Quantiles of staleness become the largest of any part.
+/// Quantiles of staleness become the largest of any part. Counts of effective updates add up, so in `whole` each must be the
+/// least of all workers.
 void AppendReport(RunReport& whole, RunReport part, std::chrono::nanoseconds elapsed);
 
 }  // namespace netuit

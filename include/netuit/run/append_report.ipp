@@ -36,7 +36,7 @@ UIT_DEFINE void AppendReport(RunReport& whole, RunReport part, std::chrono::nano
     worker.num_updates += before.num_updates;
     worker.num_barriers += before.num_barriers;
     worker.elapsed += before.elapsed;
-    // A part ends with everything read, so the counts of parts add up.
+    // A part ends with everything read, so its counts add to the least of all workers before.
     worker.effective_updates = worker.effective_updates && before.effective_updates
                                    ? std::optional(*worker.effective_updates + *before.effective_updates)
                                    : std::nullopt;

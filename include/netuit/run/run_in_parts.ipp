@@ -147,6 +147,9 @@ class RunOfParts {
     is_ended_ = false;
     RunReport part = maker_.Run(planner_.Next(), OptionsOfPart(options_, first, planner_, progress_));
     reached_ = planner_.Elapsed() + part.Elapsed();
+    for (WorkerReport& worker : whole_.workers) {
+      if (worker.effective_updates) worker.effective_updates = least_effective_;
+    }
     AppendReport(whole_, std::move(part), planner_.Elapsed());
     const MeshCore& mesh = maker_.GetMesh();
     if (plan_.delivery.is_awaited) LimitEffective(whole_, mesh.Partitions().front()->max_delay);
@@ -168,8 +171,11 @@ class RunOfParts {
       std::chrono::nanoseconds elapsed{0};
       int signal = 0;
       int num_thrown = 0;
+      std::uint64_t effective = 0;  // updates; the largest number if they are unknown
     };
-    const std::vector<End> ends = world.AllGatherValue(End{whole_.Elapsed(), whole_.signal, progress_.HasThrown() ? 1 : 0});
+    const std::vector<End> ends = world.AllGatherValue(End{whole_.Elapsed(), whole_.signal, progress_.HasThrown() ? 1 : 0,
+                                                           whole_.EffectiveUpdates().value_or(~std::uint64_t{0})});
+    least_effective_ = std::ranges::min(ends, {}, &End::effective).effective;
     if (std::ranges::any_of(ends, [](const End& end) { return end.num_thrown != 0; })) {
       is_over_ = true;
       whole_.stopped_by = StopReason::thrown;
@@ -252,6 +258,8 @@ class RunOfParts {
   std::uint64_t first_ = 0;              // update of the run
   PartPlanner::State begin_;             // where the newest part has begun
   std::chrono::nanoseconds reached_{0};  // when it ended here, since the run has begun
+  // Of all workers after the newest part. In the next part, the values of any of them may reach any other.
+  std::uint64_t least_effective_ = 0;
   std::optional<StopReason> reason_;     // why it ended, once all have agreed
   bool goes_on_ = true;                  // another part follows
   bool is_lost_ = false;                 // a process was lost, and the run has not gone on yet

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include <netuit/checkpoint/run_with_checkpoints.hpp>
 #include <netuit/mesh/node_random.hpp>
 #include <netuit/run/modes.hpp>
 #include <netuit/run/run.hpp>
@@ -17,9 +18,11 @@
 #include "tests/support/goal.hpp"
 #include "tests/support/mpi_world.hpp"
 #include "tests/support/pmpi/faults.hpp"
+#include "tests/support/shared_folder.hpp"
 #include "tests/uit/core/support/sanitized.hpp"
 
 using namespace netuit;
+using netuit::testing::Folder;
 using netuit::testing::Halving;
 using netuit::testing::Promises;
 using netuit::testing::RandomRun;
@@ -88,4 +91,21 @@ TEST_CASE("No certificate is violated in many runs with loss, delay and straggle
   }
   CheckKept(promises, "", num_runs, num_lost);
   CHECK((!MpiTestWorld().IsRoot() || num_lost > num_runs));
+}
+
+TEST_CASE("No certificate is violated in runs in parts, each of which some workers end ahead of others") {
+  const std::uint64_t num_runs = PerCommitOrNight<std::uint64_t>(30, 1000) / (is_sanitized ? 5 : 1);
+  const Folder folder;
+  NodeRandom random{77, 0, 0};
+  Halving halving{TeamWith(2), random, true};
+  Promises promises;
+  for (std::uint64_t i = 0; i < num_runs; ++i) {
+    const RandomRun run = halving.DrawRun(random, modes);
+    halving.Reset();
+    const RunReport report = RunWithCheckpoints(halving.GetMesh(), run, [&](Node& node) { halving.Update(node, run); },
+                                                {.to = folder.Path(), .every_updates = 9}, {.seed = run.seed});
+    REQUIRE(report.stopped_by == StopReason::count);
+    promises += halving.Look(report);
+  }
+  CheckKept(promises, " in parts", num_runs, 0);
 }
