@@ -137,6 +137,9 @@ class LayerPart {
   /// Called after the last level, before FinishUpdate of any layer.
   virtual void AgeValues([[maybe_unused]] std::uint64_t update) {}
 
+  /// Moves frames. Returns whether all that others may wait for has left this process.
+  virtual bool TryEmpty() { return true; }
+
   // After all workers have stopped.
 
   /// From here on, frames are of this phase, and last frames leave at once, whatever the window. Otherwise two workers could wait for

@@ -79,6 +79,7 @@ class PublishedPart final : public LayerPart {
   bool TrySendLevel(std::size_t level, std::uint64_t update) override;
   void TakeIn(std::uint64_t update) override;
   void AgeValues(std::uint64_t update) override;
+  bool TryEmpty() override;
   void BeginEnd(Phase phase) override;
   bool TryEnd(Phase phase) override;
   bool TryPullLast(Phase phase) override;

@@ -163,6 +163,10 @@ UIT_DEFINE void PublishedPart::AgeValues(std::uint64_t update) {
   if (delayed_ != nullptr) delayed_->Age(update);
 }
 
+UIT_DEFINE bool PublishedPart::TryEmpty() {
+  return std::ranges::all_of(senders_, [](ValueSender& sender) { return sender.port.TryEmpty(); });
+}
+
 UIT_DEFINE void PublishedPart::BeginEnd(Phase phase) {
   if (phase.IsDrain()) {
     if (is_first_ && memory_.IsByUpdate()) ShowOwnValues({});

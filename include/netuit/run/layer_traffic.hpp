@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -190,6 +192,14 @@ class LayerTraffic {
   }
   // The drain.
 
+  /// After the worker's last update: lets its last values leave, for which others may wait. Gives up after a while, because nobody
+  /// takes in those for a process that has ended.
+  void SendOff() {
+    const auto is_empty = [this] {
+      return std::ranges::all_of(Layers(), [](LayerPart* layer) { return layer->TryEmpty(); });
+    };
+    uit::WaitUntil(is_empty, std::chrono::milliseconds(200), [this] { return Idle(); }, uit::Backoff(partition_.spin_habit));
+  }
   /// After all workers have stopped: sends everything that was put, and waits until what the others sent has arrived. No worker has
   /// made more updates than `most_updates`.
   void Drain(std::uint64_t most_updates) {

@@ -301,6 +301,8 @@ class Worker {
   }
   /// Called when all have stopped: delivers all messages in flight, and the last values of all workers.
   void Drain() {
+    // A process that has lost another leaves at once, and with a slack, the rest may wait for its values.
+    if (plan_.slack) Communicate([this] { traffic_.SendOff(); });
     // Others may still have much to do, and the first worker continues to watch for signals.
     const auto patience = IsReplay() ? std::chrono::nanoseconds::max() : Patience();
     const auto idle = [this] {

@@ -38,7 +38,7 @@ uit::World RunAndLoseOne(const uit::World& world, netuit::NodeRandom random, Pro
   const netuit::RunReport report = halving.GetMesh().Run(run, [&](netuit::Node& node) {
     if (is_last_run && node.Update() == last_update) std::raise(SIGKILL);
     halving.Update(node, run);
-  }, {.seed = run.seed, .peer_timeout = 5s});  // so long a worker with slack may wait for one that left with its last values unsent
+  }, {.seed = run.seed});
   if (report.stopped_by != netuit::StopReason::peer_lost) throw uit::Error("no process has ended in the run");
   const Promises mine = halving.Look(report);
   const std::optional<uit::Survivors> survivors = world.FindSurvivors(uit::After(20s));
