@@ -27,12 +27,13 @@ constexpr std::uint32_t num_workers = 2;
 constexpr unsigned unevenness = 10;
 constexpr double bound = 2.0 * unevenness / (1 + unevenness);
 
-/// A relaxation on a torus of 2048 nodes per worker. The first half of the nodes do their work ten times. They belong to one
-/// worker, or half of them to each.
+/// A relaxation on a torus of 2048 nodes per worker. A node does its work `weight` times, and each of the first half of the nodes does
+/// that ten times. These belong to one worker, or half of them to each.
 class Uneven {
  public:
-  Uneven(netuit::AsyncMode mode, bool is_placed_evenly, std::optional<netuit::Steals> steals)
+  Uneven(netuit::AsyncMode mode, unsigned weight, bool is_placed_evenly, std::optional<netuit::Steals> steals)
       : mode_{mode},
+        weight_{weight},
         steals_{steals},
         mesh_{uit::Team{uit::World{}, {.threads = num_workers}}, torus, {.placement = Place(is_placed_evenly)}},
         x_{mesh_.AddPublishedField<double>([](netuit::NodeId id) { return static_cast<double>(id % 17); })} {}
@@ -40,8 +41,8 @@ class Uneven {
   /// Returns ns per update.
   double Time(std::chrono::nanoseconds window) {
     const netuit::RunPlan plan = netuit::ScheduleOf(mode_, {.duration = window, .steals = steals_});
-    const netuit::RunReport report = mesh_.Run(plan, [x = x_](netuit::Node& node) {
-      for (unsigned i = node.Id() < num_nodes / 2 ? unevenness : 1; i != 0; --i) {
+    const netuit::RunReport report = mesh_.Run(plan, [x = x_, weight = weight_](netuit::Node& node) {
+      for (unsigned i = node.Id() < num_nodes / 2 ? unevenness * weight : weight; i != 0; --i) {
         double sum = 0;
         for (const netuit::InEdge edge : node.In()) sum += x[edge];
         x[node] = sum / 4.01;
@@ -63,16 +64,17 @@ class Uneven {
   }
 
   netuit::AsyncMode mode_;
+  unsigned weight_;
   std::optional<netuit::Steals> steals_;
   netuit::Mesh mesh_;
   netuit::PublishedField<double> x_;
 };
 
-void Measure(bench::Program& program, bench::Crew& crew, const std::string& how, netuit::AsyncMode mode) {
+void Measure(bench::Program& program, bench::Crew& crew, const std::string& how, netuit::AsyncMode mode, unsigned weight) {
   const std::string name = "uneven relaxation, 2 threads, " + how;
   bench::Contest contest{name, bench::Unit::thousands_per_second};
   const auto add = [&](const std::string& competitor, bool is_placed_evenly, std::optional<netuit::Steals> steals) {
-    const auto uneven = std::make_shared<Uneven>(mode, is_placed_evenly, steals);
+    const auto uneven = std::make_shared<Uneven>(mode, weight, is_placed_evenly, steals);
     contest.Add(competitor, [&crew, uneven](const bench::Load& load) {
       crew.Unpin();  // a thread that it starts inherits the CPU of this one
       const double time = uneven->Time(load.window);
@@ -99,7 +101,10 @@ void Measure(bench::Program& program, bench::Crew& crew, const std::string& how,
 int main(int argc, char** argv) {
   bench::Program program{argc, argv};
   bench::Crew crew{num_workers};
-  Measure(program, crew, "mode 0", netuit::AsyncMode::every_update);
-  Measure(program, crew, "mode 5", netuit::AsyncMode::dataflow);
+  // The data of a stolen node moves to another core and back. If a node takes a few ns, that costs more than its work.
+  for (const auto& [nodes, weight] : {std::pair{"", 1U}, {", nodes of 0.1 and 1 us", 32U}}) {
+    Measure(program, crew, std::string("mode 0") + nodes, netuit::AsyncMode::every_update, weight);
+    Measure(program, crew, std::string("mode 5") + nodes, netuit::AsyncMode::dataflow, weight);
+  }
   return program.Finish();
 }
