@@ -7,7 +7,8 @@
 
 namespace netuit {
 
-/// When nodes move to other workers. A window is a part of a run over which loads are measured. At its end, all workers meet.
+/// When nodes move to other workers. A window is a part of a run over which loads are measured. At its end, all workers meet. How
+/// often nodes move is limited, but not how many: usually few, and possibly most if PlaceNear has to use METIS.
 struct BalanceOptions {
   /// Nodes move only if the most loaded worker has more than this times the mean load; at least 1.
   double threshold = 1.2;

@@ -14,6 +14,7 @@ Placement KeepNames(const Placement& present, const Placement& next);
 ///
 /// PlaceByDiffusion moves few nodes. If workers still have an imbalance above `goal` then, because a worker with too much load has
 /// no neighbour with too little or nodes are too heavy, and METIS finds a better placement, the result is that, by KeepNames.
+/// METIS does not see the present placement, so it may then move most of the nodes.
 Placement PlaceNear(const Topology& topology, const Placement& present, double goal);
 
 }  // namespace netuit

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include <netuit/graph/topologies.hpp>
@@ -11,6 +12,8 @@
 #include <netuit/placement/metis.hpp>
 #include <netuit/placement/place_near.hpp>
 
+#include "tests/netuit/graph/graphs.hpp"
+#include "tests/netuit/placement/moved.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/thrown.hpp"
 
@@ -21,31 +24,34 @@ namespace {
 
 constexpr NodeId side = 16;
 
-/// Two workers of a torus, whose nodes move as the rule says.
+/// Two workers of a torus, or those of another graph, whose nodes move as the rule says.
 struct Trial {
-  explicit Trial(const BalanceOptions& options) : rule(options) {}
+  explicit Trial(const BalanceOptions& options, Topology of = MakeTorus(side, side), Workers workers = {2, 1})
+      : graph(std::move(of)), placement(PlaceContiguous(graph, workers)), rule(options) {}
 
   /// Goes on for so many windows, with the loads that `load(window, node)` tells.
   void Run(std::uint64_t num_windows, const std::function<double(std::uint64_t, NodeId)>& load) {
     for (std::uint64_t window = 0; window < num_windows; ++window, ++num_seen) {
       std::vector<double> loads;
-      for (NodeId node = 0; node < side * side; ++node) loads.push_back(load(num_seen, node));
+      for (NodeId node = 0; node < graph.NumNodes(); ++node) loads.push_back(load(num_seen, node));
       imbalances.push_back(Imbalance(loads, placement));
       if (!rule.Note(loads, placement)) continue;
-      const Placement next = PlaceNear(torus.WithNodeWeights(rule.Loads()), placement, 1.1);
+      const Placement next = PlaceNear(graph.WithNodeWeights(rule.Loads()), placement, 1.1);
       if (!rule.Accepts(placement, next)) {
         rule.Decline();
         continue;
       }
       rule.Move(placement, next);
+      num_moved += NumMoved(placement, next);
       placement = next;
       moves.push_back(num_seen);
     }
   }
 
-  Topology torus = MakeTorus(side, side);
-  Placement placement = PlaceContiguous(torus, {.processes = 2, .threads = 1});
+  Topology graph;
+  Placement placement;
   BalanceRule rule;
+  NodeId num_moved = 0;
   std::uint64_t num_seen = 0;
   std::vector<double> imbalances;     // by window, before a move at its end
   std::vector<std::uint64_t> moves;  // after which windows nodes moved
@@ -134,6 +140,15 @@ TEST_CASE("If no placement is better, the rule looks for one only after another 
   CHECK(trial.rule.NumWaits() == 3);
   trial.Run(20, one_heavy);
   CHECK(trial.moves.empty());
+}
+
+TEST_CASE("If the load cannot flow over neighbours, METIS moves some of the nodes once, and then none moves any more") {
+  Trial trial({.threshold = 1.2, .cool_down = 0}, TwoRings(32), {.processes = 2, .threads = 2});
+  trial.Run(50, [](std::uint64_t, NodeId node) { return node < 32 ? 3.0 : 1.0; });
+  CHECK(trial.moves.size() == 1);
+  CHECK(trial.num_moved <= 32);  // of 64
+  CHECK(trial.imbalances.front() == 1.5);
+  CHECK(trial.imbalances.back() < 1.1);
 }
 
 TEST_CASE("Invalid options of a balance are refused") {

@@ -66,3 +66,14 @@ inline std::vector<netuit::Edge> RandomEdges(netuit::NodeId num_nodes, std::size
   }
   return edges;
 }
+
+/// Two rings of so many nodes each, without an edge between them.
+inline netuit::Topology TwoRings(netuit::NodeId num_nodes) {
+  std::vector<netuit::Edge> edges;
+  for (netuit::NodeId node = 0; node < 2 * num_nodes; ++node) {
+    const netuit::NodeId next = node / num_nodes * num_nodes + (node + 1) % num_nodes;
+    edges.push_back({node, next});
+    edges.push_back({next, node});
+  }
+  return {2 * num_nodes, std::move(edges)};
+}

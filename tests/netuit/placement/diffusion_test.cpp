@@ -11,6 +11,7 @@
 #include <netuit/placement/place_near.hpp>
 
 #include "tests/netuit/graph/graphs.hpp"
+#include "tests/netuit/placement/moved.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/thrown.hpp"
 
@@ -18,12 +19,6 @@ using namespace netuit;
 using uit::testing::CheckThrows;
 
 namespace {
-
-NodeId NumMoved(const Placement& before, const Placement& after) {
-  NodeId count = 0;
-  for (NodeId node = 0; node < before.NumNodes(); ++node) count += before.WorkerOf(node) != after.WorkerOf(node) ? 1 : 0;
-  return count;
-}
 
 /// Loads of a 16 × 16 torus: `heavy` in the rows from `first` on, and 1 elsewhere.
 std::vector<double> HeavyRows(NodeId first, NodeId num_rows, double heavy) {
@@ -92,16 +87,10 @@ TEST_CASE("Whatever the graph, loads and placement, diffusion never makes the la
 }
 
 TEST_CASE("If the load cannot flow over neighbours, METIS places the nodes, and most stay with their worker") {
-  // Two rings without an edge between them, one of which has all the load, on two workers each.
-  std::vector<Edge> edges;
-  for (NodeId node = 0; node < 64; ++node) {
-    const NodeId next = node / 32 * 32 + (node + 1) % 32;
-    edges.push_back({node, next});
-    edges.push_back({next, node});
-  }
+  // One of the rings has most of the load, and two of the four workers.
   std::vector<double> loads(64, 1);
   for (NodeId node = 0; node < 32; ++node) loads[node] = 3;
-  const Topology graph{64, edges, {}, loads};
+  const Topology graph = TwoRings(32).WithNodeWeights(loads);
   const Placement before = PlaceContiguous(graph, {.processes = 2, .threads = 2});
   CHECK(Imbalance(loads, PlaceByDiffusion(graph, before)) == 1.5);
   const Placement after = PlaceNear(graph, before, 1.1);
