@@ -70,6 +70,8 @@ class Recovery final : public PartMaker {
   void RepeatFrom(std::uint64_t num_updates) override;
 
  private:
+  /// Returns how long to wait until all remaining processes have come.
+  std::chrono::nanoseconds Patience() const;
   /// Gives the new mesh its state. Returns what that took, except for the ranks.
   Loss Restore(Mesh& from, Mesh& to);
   /// Returns the workers of all processes of the team on its first, and those of this process elsewhere. Collective.
@@ -83,7 +85,8 @@ class Recovery final : public PartMaker {
   std::vector<Loss> losses_;
   EarlierAccounts earlier_;         // of all meshes but the present one, by worker of the report
   bool rolls_back_ = false;         // all nodes go back to the checkpoint, because the mode needs one common update
-  std::chrono::nanoseconds patience_{0};
+  std::chrono::nanoseconds peer_timeout_{0};
+  std::chrono::nanoseconds longest_part_{0};  // of those that lost nobody
 };
 
 }  // namespace detail

@@ -60,7 +60,7 @@ UIT_DEFINE RunReport Recovery::RunAll(const RunPlan& plan, const RunOptions& opt
   CheckReplaceable(keeper_.GetMesh(), options, "resilient");
   plan.Check();
   rolls_back_ = plan.delivery.is_by_update;
-  patience_ = options.peer_timeout + std::min(checkpoints_.every, std::chrono::nanoseconds::max() - options.peer_timeout);
+  peer_timeout_ = options.peer_timeout;
   const std::size_t num_before = losses_.size();
   Mesh& mesh = keeper_.GetMesh();
   if (plan.delivery.is_awaited) mesh.JoinAwaited();
@@ -77,7 +77,10 @@ UIT_DEFINE RunReport Recovery::RunAll(const RunPlan& plan, const RunOptions& opt
 }
 
 UIT_DEFINE RunReport Recovery::Run(const RunPlan& plan, const RunOptions& options) {
+  const uit::TimePoint begin = uit::Now();
   RunReport report = keeper_.RunPart(plan, options);
+  const std::chrono::nanoseconds took = uit::Now() - begin;
+  if (report.stopped_by != StopReason::peer_lost) longest_part_ = std::max(longest_part_, took);
   earlier_.AddTo(report);
   return report;
 }
@@ -97,9 +100,16 @@ UIT_DEFINE std::vector<WorkerReport> Recovery::GatherWorkers(const uit::Team& te
   return team.IsRoot() ? gathered : mine;
 }
 
+UIT_DEFINE std::chrono::nanoseconds Recovery::Patience() const {
+  // The others may have begun another part before they noticed the loss. If no clock ends it, earlier ones tell how long it takes;
+  // twice that, because the processes have more nodes than before if some have ended.
+  const std::chrono::nanoseconds part = checkpoints_.every.count() != 0 ? checkpoints_.every : 2 * longest_part_;
+  return peer_timeout_ + std::min(part, std::chrono::nanoseconds::max() - peer_timeout_);
+}
+
 UIT_DEFINE bool Recovery::TryGoOn(RunReport& whole) {
   keeper_.GetMesh().Break();  // so that it ends without waiting for anybody
-  const std::optional<uit::Survivors> survivors = team_.GetWorld().FindSurvivors(uit::After(patience_));
+  const std::optional<uit::Survivors> survivors = team_.GetWorld().FindSurvivors(uit::After(Patience()));
   if (!survivors) return false;
   const uit::TimePoint begin = uit::Now();
   const uit::Team next = team_.On(survivors->world);

@@ -79,7 +79,8 @@ class Resilient final : private detail::ResilientKeeper {
   ///
   /// Collective. Throws like RunWithCheckpoints, and uit::InputError if the mesh has captures or shared objects. Throws
   /// uit::PeerLost if a process ends before the first checkpoint is complete. If the remaining processes do not meet within
-  /// CheckpointOptions::every and peer_timeout, the run ends as without this class.
+  /// peer_timeout and the time of a part together, the run ends as without this class. The time of a part is
+  /// CheckpointOptions::every or, if that is 0, twice the longest part so far.
   template <ScheduleValue S>
   RunReport Run(const S& schedule, const RunOptions& options = {}) {
     return recovery_.RunAll(schedule.MakePlan(), options);

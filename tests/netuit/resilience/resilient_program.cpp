@@ -1,6 +1,7 @@
-// Usage: resilient_program MODE UPDATES EVERY FOLDER FIELD [RANK@UPDATE | RANK@UPDATEs]…
-// FIELD is "published" or "private". Each process named ends itself, as the system would, in this update, or stops itself if there
-// is an s. UPDATES, EVERY and UPDATE may also be a time, such as 500ms. The first of the others prints what has become of the nodes and of the accounts. resilient_test.py checks it.
+// Usage: resilient_program MODE UPDATES EVERY FOLDER FIELD [RANK@UPDATE | RANK@UPDATEs | RANK@UPDATEp]…
+// FIELD is "published" or "private". Each process named ends itself, as the system would, in this update. With an s it stops itself
+// instead, and with a p it pauses for longer than peer_timeout. UPDATES, EVERY and UPDATE may also be a time, such as 500ms. The
+// first of the others prints what has become of the nodes and of the accounts. resilient_test.py checks it.
 #include <netuit/app/guarded_main.hpp>
 #include <netuit/graph/topologies.hpp>
 #include <netuit/mesh/mesh.hpp>
@@ -21,6 +22,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <thread>
 #include <vector>
 
 using namespace std::chrono_literals;
@@ -32,6 +34,7 @@ std::atomic<std::uint64_t> num_put{0};
 std::optional<std::uint64_t> last_update;  // of this process, which ends in it
 std::optional<uit::TimePoint> last_moment;  // or then
 int last_signal = SIGKILL;                 // which it gets then
+std::vector<std::uint64_t> pauses;         // updates of this process in which it sleeps
 
 /// Nodes that count their updates, show what they have computed from their neighbours, and send messages that add up to it.
 struct Model {
@@ -42,6 +45,7 @@ struct Model {
   void Update(netuit::Node& node) {
     if (last_update && node.Update() >= *last_update) std::raise(last_signal);
     if (last_moment && uit::Now() >= *last_moment) std::raise(last_signal);
+    if (node.Index() == 0 && std::ranges::count(pauses, node.Update()) != 0) std::this_thread::sleep_for(2500ms);
     ++made[node];
     last[node] = node.Update();
     std::uint64_t sum = node.Random().Below(1000);
@@ -130,9 +134,11 @@ int main(int argc, char** argv) {
       const std::string when = kill.substr(kill.find('@') + 1);
       const bool is_timed = TimeOf(when) != 0ms;
       const bool stops = kill.back() == 's' && !is_timed;
-      if (stops) peer_timeout = 2s;
+      const bool is_pause = kill.back() == 'p';
+      if (stops || is_pause) peer_timeout = 2s;
       if (std::stoull(kill) != world.Rank()) continue;
-      if (is_timed) last_span = TimeOf(when);
+      if (is_pause) pauses.push_back(NumberOf(when));
+      else if (is_timed) last_span = TimeOf(when);
       else last_update = NumberOf(when);
       if (stops) last_signal = SIGSTOP;
     }

@@ -33,6 +33,7 @@ class Case(typing.NamedTuple):
     field: str
     kills: dict[int, int]
     shares_memory: bool = True
+    pauses: tuple[str, ...] = ()  # RANK@UPDATEp, each longer than peer_timeout
 
 
 CASES = (
@@ -47,6 +48,8 @@ CASES = (
     Case("all but one of four end in mode 2", 4, 2, "published", {1: 500, 2: 900, 0: 1500}),
     Case("one of four ends in mode 0", 4, 0, "published", {1: 500}),
     Case("two of four end in mode 5", 4, 5, "published", {0: 500, 2: 1111}),
+    Case("one of three ends, and another takes longer than peer_timeout for its part, as it did for an earlier one", 3, 3, "private",
+         {1: 500}, pauses=("0@20p", "1@20p", "2@20p", "2@520p")),
 )
 
 
@@ -84,13 +87,14 @@ class Job:
     """A running job."""
 
     def __init__(self, launcher: launch.Launcher, program: str, folder: pathlib.Path, ranks: int, mode: int, updates: typing.Union[int, str],
-                 field: str, kills: typing.Mapping[int, typing.Union[int, str]], shares_memory: bool, every: typing.Union[int, str] = EVERY) -> None:
+                 field: str, kills: typing.Mapping[int, typing.Union[int, str]], shares_memory: bool,
+                 every: typing.Union[int, str] = EVERY, pauses: typing.Sequence[str] = ()) -> None:
         self.token = f"UIT_TEST_RESILIENT={uuid.uuid4()}"
         self.folder = folder
         self.verdicts = supervise.Verdicts(folder / "verdicts", ranks)
         self.verdicts.folder.mkdir()
         arguments = [str(mode), str(updates), str(every), str(folder / "checkpoint"), field]
-        arguments += [f"{rank}@{update}" for rank, update in kills.items()]
+        arguments += [*(f"{rank}@{update}" for rank, update in kills.items()), *pauses]
         name, value = self.token.split("=")
         environment = {**launcher.environment(), "UIT_VERDICT": str(self.verdicts.folder), name: value,
                        "UIT_SHARED_MEMORY": "1" if shares_memory else "0"}
@@ -144,7 +148,7 @@ class Job:
 
 def faults_of_nodes(told: dict[str, str], codes: dict[int, int], all_updates: typing.Optional[int]) -> list[str]:
     """Returns what is wrong with the nodes and the accounts in the end."""
-    number = {name: int(value) for name, value in told.items() if value.isdigit()}
+    number = numbers_of(told)
     expected = {
         "nodes": NUM_NODES,
         "sum of ids": NUM_NODES * (NUM_NODES - 1) // 2,
@@ -161,14 +165,20 @@ def faults_of_nodes(told: dict[str, str], codes: dict[int, int], all_updates: ty
     return faults
 
 
+def numbers_of(told: typing.Mapping[str, str]) -> dict[str, int]:
+    """Returns the numbers among what a job has told."""
+    return {name: int(value) for name, value in told.items() if value.isdigit()}
+
+
 def faults_of_case(case: Case, launcher: launch.Launcher, program: str) -> tuple[str, list[str]]:
     """Returns what was seen in a case, and what is wrong with it."""
     with tempfile.TemporaryDirectory() as name:
-        job = Job(launcher, program, pathlib.Path(name), case.ranks, case.mode, UPDATES, case.field, case.kills, case.shares_memory)
+        job = Job(launcher, program, pathlib.Path(name), case.ranks, case.mode, UPDATES, case.field, case.kills,
+                  case.shares_memory, pauses=case.pauses)
         told, codes, faults = job.finish(UPDATES)
     if faults:
         return str(told), faults
-    number = {name: int(value) for name, value in told.items() if value.isdigit()}
+    number = numbers_of(told)
     if told["lost"].split() != [str(rank) for rank in sorted(case.kills)] or set(codes) != set(range(case.ranks)) - set(case.kills):
         faults.append("other processes have ended")
     # Messages that were put once more count as puts. A process that ends later takes its counts with it. A published field's puts
@@ -246,6 +256,15 @@ def faults_of_silence(launcher: launch.Launcher, program: str) -> tuple[str, lis
     return f"after {seconds:.1f} s: {codes}", faults + (["the job told how it ended well"] if told else [])
 
 
+def launcher_at(mpiexec: str) -> typing.Optional[launch.Launcher]:
+    """Returns the launcher, or says why these tests cannot use it."""
+    launcher = launch.launcher_at(mpiexec)
+    if launcher.vendor == "Open MPI" and launcher.major == 4:
+        return launcher
+    print("SKIPPED: this launcher lets no process outlive another, or was not tried: Open MPI 4 does")
+    return None
+
+
 def main() -> int:
     """Runs all cases, two at once."""
     parser = argparse.ArgumentParser()
@@ -254,9 +273,8 @@ def main() -> int:
     parser.add_argument("--kills", type=int, metavar="COUNT", help="instead of the cases, so many jobs are killed at any time")
     parser.add_argument("--seed", type=int, default=0, help="of the first of these jobs")
     options = parser.parse_args()
-    launcher = launch.launcher_at(options.mpiexec)
-    if launcher.vendor != "Open MPI" or launcher.major != 4:
-        print("SKIPPED: this launcher lets no process outlive another, or was not tried: Open MPI 4 does")
+    launcher = launcher_at(options.mpiexec)
+    if launcher is None:
         return 77
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         if options.kills:
