@@ -71,6 +71,7 @@ struct Seen {
   std::uint64_t sum_of_ids = 0;
   std::uint64_t least_made = ~std::uint64_t{0};
   std::uint64_t most_made = 0;
+  std::uint64_t sum_made = 0;
   std::uint64_t least_last = ~std::uint64_t{0};
   std::uint64_t hash = 0;        // of the nodes' values
   std::uint64_t num_stale = 0;   // edges that do not show their source's value
@@ -82,6 +83,7 @@ struct Seen {
     sum_of_ids += other.sum_of_ids;
     least_made = std::min(least_made, other.least_made);
     most_made = std::max(most_made, other.most_made);
+    sum_made += other.sum_made;
     least_last = std::min(least_last, other.least_last);
     hash += other.hash;
     num_stale += other.num_stale;
@@ -105,6 +107,7 @@ Seen Look(Model& model) {
     mine.sum_of_ids += node.Id();
     mine.least_made = std::min(mine.least_made, model.made[node]);
     mine.most_made = std::max(mine.most_made, model.made[node]);
+    mine.sum_made += model.made[node];
     mine.least_last = std::min(mine.least_last, model.last[node]);
     mine.hash += (by_node[node.Id()] ^ node.Id()) * 0x9E3779B97F4A7C15U;
     for (const auto edge : node.In()) mine.num_stale += model.shown && (*model.shown)[edge] != all[edge.Source()] ? 1U : 0U;
@@ -147,8 +150,10 @@ int main(int argc, char** argv) {
                                    {.to = argv[4], .every = TimeOf(argv[3]), .every_updates = NumberOf(argv[3])});
     const auto mode = static_cast<netuit::AsyncMode>(std::atoi(argv[1]));
     if (last_span) last_moment = uit::Now() + *last_span;  // not before: setting up takes long on a busy machine
+    const uit::TimePoint begin = uit::Now();
     const netuit::RunReport report =
         model.Run(netuit::ScheduleOf(mode, {.updates = NumberOf(argv[2]), .duration = TimeOf(argv[2])}), {.seed = 7, .peer_timeout = peer_timeout});
+    const std::chrono::nanoseconds took = uit::Now() - begin;  // with checkpoints, and with taking over
     if (report.stopped_by == netuit::StopReason::peer_lost) return report.ExitCode();
     const Seen seen = Look(*model);
     if (!model.GetTeam().IsRoot()) return report.ExitCode();
@@ -173,6 +178,7 @@ int main(int argc, char** argv) {
     print("sum of ids", seen.sum_of_ids);
     print("least made", seen.least_made);
     print("most made", seen.most_made);
+    print("sum made", seen.sum_made);
     print("least last", seen.least_last);
     print("hash", seen.hash);
     print("stale", seen.num_stale);
@@ -186,6 +192,7 @@ int main(int argc, char** argv) {
     print("resumed at", resumed_at);
     print("updates", model->mesh.NumUpdates());
     print("milliseconds", static_cast<std::uint64_t>(report.Elapsed() / 1ms));
+    print("milliseconds with checkpoints", static_cast<std::uint64_t>(took / 1ms));
     std::printf("\nend\n");
     return report.ExitCode();
   });
