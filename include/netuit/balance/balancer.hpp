@@ -30,6 +30,15 @@ struct NodeMove {
   std::chrono::nanoseconds took{0};         ///< while all workers waited, by the clock of rank 0
   double imbalance_before = 1;              ///< the largest load of a worker over the mean, for the mean loads of the last windows
   double imbalance_after = 1;               ///< for the same loads with the new placement
+  std::chrono::duration<double> update_before{0};  ///< what an update of the slowest worker took in the window before
+  std::chrono::duration<double> update_after{0};   ///< and in the window after; 0 until that window has ended
+
+  /// Returns how many times as fast updates were in the window after the move, or nothing until that window has ended. Loads that
+  /// change meanwhile count, too.
+  std::optional<double> Gain() const {
+    if (update_after.count() <= 0) return std::nullopt;
+    return update_before / update_after;
+  }
 };
 
 namespace detail {
@@ -75,6 +84,7 @@ class Balancer final : public PartMaker {
   struct Decision {
     bool moves = false;
     double imbalance = 1;  // in the last window, or after a move
+    std::chrono::duration<double> update{0};  // of the slowest worker in the last window
   };
 
   /// Collects the loads and the placement on rank 0, and returns whether to look for another placement.
@@ -93,6 +103,7 @@ class Balancer final : public PartMaker {
   std::vector<NodeMove> moves_;
   EarlierAccounts accounts_;          // of all meshes, by worker of the report
   EarlierAccounts earlier_;           // of all but the present mesh, likewise
+  std::chrono::duration<double> update_{0};  // of the slowest worker in the last window; of all workers on rank 0
   double last_imbalance_ = 1;
 };
 

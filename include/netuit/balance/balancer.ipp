@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -55,6 +56,8 @@ UIT_DEFINE RunReport Balancer::RunAll(const RunPlan& plan, const RunOptions& opt
 UIT_DEFINE RunReport Balancer::Run(const RunPlan& plan, const RunOptions& options) {
   if (!meter_) meter_ = std::make_unique<LoadMeter>(keeper_.GetMesh(), options_.measured_every);
   RunReport report = keeper_.RunPart(plan, options, *meter_);
+  const double slowest = std::ranges::min(report.workers, {}, &WorkerReport::Rate).Rate();
+  update_ = std::chrono::duration<double>(slowest > 0 ? 1 / slowest : 0);
   earlier_.AddTo(report);
   accounts_ = EarlierAccounts(report.workers);
   return report;
@@ -85,7 +88,7 @@ UIT_DEFINE Balancer::Decision Balancer::NoteWindow() {
     present_ = Placement({.processes = mesh.GetWorld().Size(), .threads = mesh.NumThreads()}, std::move(workers));
     const double imbalance = Imbalance(by_node, present_);
     const bool moves = rule_.Note(std::move(by_node), present_);
-    return Decision{moves, imbalance};
+    return Decision{moves, imbalance, update_};
   });
   return mesh.GetWorld().BroadcastValue(mine);
 }
@@ -104,7 +107,8 @@ UIT_DEFINE void Balancer::Propose() {
     }
     move_ = {.num_updates = mesh.NumUpdates(),
              .imbalance_before = Imbalance(loads, present_),
-             .imbalance_after = Imbalance(loads, next)};
+             .imbalance_after = Imbalance(loads, next),
+             .update_before = update_};
     for (NodeId node = 0; node < mesh.NumNodes(); ++node)
       move_.num_nodes += present_.WorkerOf(node) != next.WorkerOf(node) ? 1U : 0U;
     next_ = std::move(next);
@@ -114,7 +118,11 @@ UIT_DEFINE void Balancer::Propose() {
 
 UIT_DEFINE void Balancer::Move() {
   std::uint64_t num_bytes = 0;
-  keeper_.Replace(next_, [&](Mesh& from, Mesh& to) { num_bytes = MoveState(from, to); });
+  keeper_.Replace(next_, [&](Mesh& from, Mesh& to) {
+    num_bytes = MoveState(from, to);
+    for (std::size_t thread = 0; thread < to.NumThreads(); ++thread)  // which need not learn anew how long to spin
+      to.Partitions()[thread]->spin_habit = from.Partitions()[thread]->spin_habit;
+  });
   meter_.reset();
   earlier_ = accounts_;
   if (next_) rule_.Move(present_, *next_);
@@ -126,6 +134,7 @@ UIT_DEFINE void Balancer::EndPart(bool is_last) {
   const uit::World world = keeper_.GetMesh().GetWorld();
   const Decision window = NoteWindow();
   last_imbalance_ = window.imbalance;
+  if (!moves_.empty() && moves_.back().update_after.count() == 0) moves_.back().update_after = window.update;
   if (is_last || !window.moves) return;
   const uit::TimePoint begin = uit::Now();
   Propose();

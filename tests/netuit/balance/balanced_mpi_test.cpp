@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <stdexcept>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -16,6 +17,7 @@
 #include <netuit/mesh/levels.hpp>
 #include <netuit/run/modes.hpp>
 #include <netuit/run/run.hpp>
+#include <uit/support/pause.hpp>
 
 #include "tests/netuit/checkpoint/model.hpp"
 #include "tests/netuit/checkpoint/walk.hpp"
@@ -71,6 +73,17 @@ struct Uneven {
 
   Mesh mesh;
   PublishedField<double> count = mesh.AddPublishedField<double>();
+};
+
+/// Node 0 sleeps in each of its first updates or in each of the later ones, so what an update of its worker takes is known.
+struct Sleeping : Uneven {
+  static constexpr std::chrono::milliseconds nap{50};
+  static constexpr std::uint64_t num_first = 3;
+  Sleeping(const uit::Team& team, const MeshOptions& options, bool at_first) : Uneven(team, options), sleeps_at_first(at_first) {}
+  void Update(Node& node) {
+    if (node.Id() == 0 && (node.Update() < num_first) == sleeps_at_first) std::this_thread::sleep_for(nap);
+  }
+  bool sleeps_at_first;
 };
 
 template <typename P>
@@ -147,6 +160,32 @@ TEST_CASE("A program that tells its loads is balanced after a move, and then no 
     if (NumWorkers(threads) == 2) CHECK(program.Moves().size() == 1);
     program->mesh.Visit([&](Node& node) { CHECK(program->count[node] == 100); });
   }
+}
+
+TEST_CASE("A move tells how much faster updates are after it") {
+  for (const AsyncMode mode : {AsyncMode::every_update, AsyncMode::no_barrier}) {
+    for (const bool at_first : {true, false}) {
+      Balanced<Sleeping> program(
+          [at_first](const MeshOptions& options) { return std::make_unique<Sleeping>(TeamWith(2), options, at_first); },
+          {.threshold = 1.15, .window = 0ns, .window_updates = Sleeping::num_first, .patience = 1});
+      program.Run(ScheduleOf(mode, {.updates = 3 * Sleeping::num_first}));
+      CHECK(program.Moves().size() == 1);
+      for (const NodeMove& move : program.Moves()) {
+        CAPTURE(mode, at_first, move.update_before.count(), move.update_after.count());
+        CHECK((at_first ? move.update_before : move.update_after) >= 0.99 * Sleeping::nap);
+        CHECK((move.Gain().value() > 1) == at_first);
+      }
+    }
+  }
+  CHECK(!NodeMove{}.Gain());
+}
+
+TEST_CASE("Workers know after a move how long to spin, as they have learnt before") {
+  Balanced<Uneven> program(MakeWith<Uneven>(2), EachWindow(5));
+  for (const auto& partition : program->mesh.Partitions()) partition->spin_habit = uit::SpinHabit(false);  // never for long
+  program.Run(EveryUpdate{.updates = 20});
+  CHECK(!program.Moves().empty());
+  for (const auto& partition : program->mesh.Partitions()) CHECK(!partition->spin_habit.IsLong());
 }
 
 TEST_CASE("Below the threshold, nothing moves, and the program stays the same object") {
