@@ -59,7 +59,7 @@ struct Weather {
 };
 
 struct Tables {
-  netuit::Table steps{{"way", "step", "ms", "moved"}};
+  netuit::Table steps{{"way", "step", "ms", "moved", "gain"}};
   netuit::Table owners{{"way", "step", "node", "worker"}};
   netuit::Table heat{{"way", "node", "heat"}};
 };
@@ -78,13 +78,20 @@ double Run(const uit::Team& team, const std::string& way, double threshold, std:
     const double ms = std::chrono::duration<double, std::milli>(uit::Now() - start).count();
     all += ms;
     std::uint64_t num_moved = 0;
-    for (; num_moves < weather.Moves().size(); ++num_moves) num_moved += weather.Moves()[num_moves].num_nodes;
+    double gain = 1;
+    for (; num_moves < weather.Moves().size(); ++num_moves) {
+      const netuit::NodeMove& move = weather.Moves()[num_moves];
+      num_moved += move.num_nodes;
+      gain *= move.Gain().value_or(1);
+    }
     const std::vector<std::uint32_t> owners = weather->mesh.Gather(weather->owner);
-    tables.steps.Row().Add(way).Add(step).Add(ms).Add(num_moved);
+    tables.steps.Row().Add(way).Add(step).Add(ms).Add(num_moved).Add(gain);
     for (std::size_t node = 0; node < owners.size(); ++node) tables.owners.Row().Add(way).Add(step).Add(node).Add(owners[node]);
     if (!team.IsRoot()) continue;
-    std::printf("%-14s step %2llu %9.1f ms %6llu nodes moved\n", way.c_str(), static_cast<unsigned long long>(step), ms,
+    std::printf("%-14s step %2llu %9.1f ms %6llu nodes moved", way.c_str(), static_cast<unsigned long long>(step), ms,
                 static_cast<unsigned long long>(num_moved));
+    if (num_moved != 0) std::printf(", after which updates were %.2f times as fast", gain);
+    std::printf("\n");
   }
   const std::vector<double> heat = weather->mesh.Gather(weather->heat);
   for (std::size_t node = 0; node < heat.size(); ++node) tables.heat.Row().Add(way).Add(node).Add(heat[node]);

@@ -1,7 +1,7 @@
 """drift_demo_test.py PROGRAM [LAUNCHER…]: compares the heat of the demo drift with that of a serial loop.
 
-Exits with 1 if a value with moves differs in a bit from that without, if one is far from that of a serial loop, or if no node
-moved.
+Exits with 1 if a value with moves differs in a bit from that without, if one is far from that of a serial loop, if no node moved,
+or if it was not measured what that has gained.
 """
 
 import csv
@@ -40,6 +40,7 @@ def main():
         subprocess.run([*sys.argv[2:], sys.argv[1], folder, str(UPDATES)], check=True, stdout=subprocess.DEVNULL)
         rows, steps = read(Path(folder) / "heat.csv"), read(Path(folder) / "steps.csv")
     without, with_moves = ([row["heat"] for row in rows if row["way"] == way] for way in ("without moves", "with moves"))
+    gains = {way: {float(row["gain"]) for row in steps if row["way"] == way} for way in ("without moves", "with moves")}
     num_moved = {way: sum(int(row["moved"]) for row in steps if row["way"] == way) for way in ("without moves", "with moves")}
     if len(without) != SIDE * SIDE or with_moves != without:
         sys.exit("moves have changed the result")
@@ -48,6 +49,8 @@ def main():
         sys.exit(f"the heat differs from that of a serial loop by {error}")
     if num_moved["without moves"] != 0 or num_moved["with moves"] == 0:
         sys.exit(f"nodes that moved: {num_moved}")
+    if gains["without moves"] != {1.0} or len(gains["with moves"]) == 1 or min(gains["with moves"]) <= 0:
+        sys.exit(f"what moves have gained: {gains}")
 
 
 if __name__ == "__main__":
