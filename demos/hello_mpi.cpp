@@ -1,4 +1,5 @@
-// The threads of some processes form a ring. Each greets its right neighbour as often as it can. None waits for another.
+// The threads of some processes form a ring. Each greets its right neighbour 100,000 times, and waits for nobody until
+// the end.
 //
 //     mpirun -n 4 hello_mpi
 

@@ -1,7 +1,7 @@
 """drift_demo_test.py PROGRAM [LAUNCHER…]: compares the heat of the demo drift with that of a serial loop.
 
 Exits with 1 if a value with moves differs in a bit from that without, if one is far from that of a serial loop, if no node moved,
-or if it was not measured what that has gained.
+or if the gain of the moves was not measured.
 """
 
 import csv

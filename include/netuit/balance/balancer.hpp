@@ -36,7 +36,7 @@ struct NodeMove {
   /// Returns how many times as fast updates were in the window after the move, or nothing until that window has ended. Loads that
   /// change meanwhile count, too.
   std::optional<double> Gain() const {
-    if (update_after.count() <= 0) return std::nullopt;
+    if (update_before.count() <= 0 || update_after.count() <= 0) return std::nullopt;
     return update_before / update_after;
   }
 };

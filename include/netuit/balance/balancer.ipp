@@ -120,7 +120,7 @@ UIT_DEFINE void Balancer::Move() {
   std::uint64_t num_bytes = 0;
   keeper_.Replace(next_, [&](Mesh& from, Mesh& to) {
     num_bytes = MoveState(from, to);
-    for (std::size_t thread = 0; thread < to.NumThreads(); ++thread)  // which need not learn anew how long to spin
+    for (std::size_t thread = 0; thread < to.NumThreads(); ++thread)  // no worker need learn anew how long to spin
       to.Partitions()[thread]->spin_habit = from.Partitions()[thread]->spin_habit;
   });
   meter_.reset();

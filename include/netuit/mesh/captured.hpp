@@ -20,7 +20,7 @@ namespace netuit {
 
 namespace detail {
 
-/// Writes a file on rank 0: `header`, then the bytes of `count` frames, each as `gather(frame)` returns them there; it is collective.
+/// Writes a file on rank 0: `header`, then the bytes of `count` frames, which the collective `gather(frame)` returns there.
 /// Collective; throws like OnRoot.
 void WriteFrames(const MeshCore& mesh, const std::filesystem::path& path, const std::string& header, std::size_t count,
                  uit::FunctionRef<uit::ByteView(std::size_t)> gather);

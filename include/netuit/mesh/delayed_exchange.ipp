@@ -34,9 +34,8 @@ UIT_DEFINE void DelayedExchange::Begin(std::uint64_t first_stamp, bool keeps_old
 }
 
 UIT_DEFINE bool DelayedExchange::IsCrossed(std::size_t level, std::uint32_t number) const {
-  const auto is_of_level = [number](const DelayedSlots::Batch& batch) { return batch.level == number; };
-  return !slots_.needs[level].empty() || std::ranges::any_of(slots_.destinations, [&](const DelayedSlots::Peer& peer) {
-    return std::ranges::any_of(peer.batches, is_of_level);
+  return !slots_.needs[level].empty() || std::ranges::any_of(slots_.destinations, [number](const DelayedSlots::Peer& peer) {
+    return std::ranges::binary_search(peer.batches, number, {}, &DelayedSlots::Batch::level);
   });
 }
 

@@ -121,8 +121,8 @@ class LayerPart {
 
   // Updates by level, in a run by Dataflow on a mesh with edge delays. `level` is the position among the worker's levels.
 
-  /// Whether the level's nodes need values of other workers, or others need theirs. Elsewhere, neither TryBeginLevel nor TrySendLevel
-  /// is called.
+  /// Whether the level's nodes need values of other workers, or others need theirs. If neither is so in any layer, TryBeginLevel and
+  /// TrySendLevel are not called.
   virtual bool IsCrossed([[maybe_unused]] std::size_t level) const { return false; }
   /// Called before the first level.
   virtual void BeginLevels() {}

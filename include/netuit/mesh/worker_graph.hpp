@@ -66,7 +66,7 @@ struct ProcessGraph {
 
 namespace detail {
 
-/// Of parts that rank 0 makes before it sends them.
+/// Rank 0 makes parts of about so many bytes before it sends them.
 inline constexpr std::size_t max_scattered_bytes = std::size_t{256} << 20U;
 
 template <typename Archive, typename S>
@@ -81,8 +81,8 @@ void VisitWorkerGraph(Archive&& visit, S& s) {
 }  // namespace detail
 
 /// Sends each process its part of rank 0's graph, and returns this process's part. The arguments of the other ranks are
-/// ignored. Collective. If the placement does not fit, every process throws the same message. It is one scatter, or, where the parts
-/// of all processes take more than about 256 MiB, one for as many processes as that is enough for.
+/// ignored. Collective. If the placement does not fit, every process throws the same message. It is one scatter, or, where the
+/// parts of all processes take more than about 256 MiB without labels, one for as many processes as that is enough for on average.
 ProcessGraph ScatterGraph(const Topology& topology, const Placement& placement, const uit::World& world,
                           const NetworkDelays& delays = {});
 

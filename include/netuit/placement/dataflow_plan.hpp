@@ -66,7 +66,8 @@ class DataflowPlan {
   std::size_t NumBytes(std::size_t value_bytes) const { return NumValues() * value_bytes + messages_.size() * frame_bytes_; }
   /// Returns the cycle that takes the longest time per update; if there are several, one of them. A node takes `node_cost(id)`, 1 if
   /// it is empty, and a message takes `message_cost` to arrive. So this is the critical path of a long run in which each worker waits
-  /// for what it needs and for nothing else. To make the run faster, make this cycle faster. Costs must not be negative.
+  /// for what it needs and for nothing else. To make the run faster, make this cycle faster. Throws uit::InputError if a cost is
+  /// negative, infinite or no number.
   Cycle CriticalCycle(const NodeCost& node_cost = {}, double message_cost = 0) const;
   /// Returns the time between two updates in such a run, that is, CriticalCycle().TimePerUpdate().
   double TimePerUpdate(const NodeCost& node_cost = {}, double message_cost = 0) const {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -16,6 +17,7 @@
 #include <netuit/placement/dataflow_plan.hpp>
 #include <netuit/placement/placement.hpp>
 #include <uit/config.hpp>
+#include <uit/link/frame.hpp>
 #include <uit/support/error.hpp>
 
 namespace netuit {
@@ -44,9 +46,9 @@ UIT_DEFINE DataflowPlan::DataflowPlan(const std::vector<const Topology*>& networ
     std::ranges::sort(needs);
     needs.erase(std::ranges::unique(needs).begin(), needs.end());
   }
-  constexpr std::size_t header = 32;  // uit::FrameHeader
-  constexpr std::size_t note = 16;    // FrameNote, which only frames of values of a whole update have
-  frame_bytes_ = header + (std::ranges::all_of(by_edge, &std::vector<std::uint16_t>::empty) ? note : 0);
+  constexpr std::size_t note_bytes = 16;  // of a FrameNote, which only frames of values of a whole update have
+  const bool has_note = std::ranges::all_of(by_edge, &std::vector<std::uint16_t>::empty);
+  frame_bytes_ = sizeof(uit::FrameHeader) + (has_note ? note_bytes : 0);
 }
 
 UIT_DEFINE void DataflowPlan::AddGroups(const std::vector<std::uint32_t>& levels, const Placement& placement) {
@@ -152,6 +154,9 @@ UIT_DEFINE DataflowPlan::Cycle DataflowPlan::CriticalCycle(const NodeCost& node_
   std::vector<double> costs(groups_.size());
   for (std::size_t i = 0; i < groups_.size(); ++i)
     for (const NodeId node : groups_[i].nodes) costs[i] += node_cost ? node_cost(node) : 1;
+  const auto is_cost = [](double cost) { return cost >= 0 && std::isfinite(cost); };
+  if (!is_cost(message_cost) || !std::ranges::all_of(costs, is_cost))
+    throw uit::InputError("costs of nodes and messages must be finite numbers that are not negative");
   std::vector<std::size_t> order(groups_.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::ranges::sort(order, {}, [this](std::size_t i) { return std::pair{groups_[i].level, i}; });

@@ -47,7 +47,7 @@ struct RecordHeader {
   std::array<char, 8> magic{'n', 'e', 't', 'u', 'i', 't', 'R', '\n'};  ///< distinguishes records from other files
   std::uint32_t version = 4;      ///< of the format
   std::uint32_t mode = 0;         ///< AsyncMode
-  std::uint64_t seed = 0;         ///< RunOptions::seed
+  std::uint64_t seed = 0;         ///< of the run
   std::uint64_t first_update = 0; ///< RunOptions::first_update
   std::uint64_t run = 0;          ///< number of the run among those of its mesh
   std::uint64_t shape = 0;        ///< digest of the worker's part of the graph, the placement and the layers

@@ -86,7 +86,7 @@ class Recovery final : public PartMaker {
   EarlierAccounts earlier_;         // of all meshes but the present one, by worker of the report
   bool rolls_back_ = false;         // all nodes go back to the checkpoint, because the mode needs one common update
   std::chrono::nanoseconds peer_timeout_{0};
-  std::chrono::nanoseconds longest_part_{0};  // of those that lost nobody
+  std::chrono::nanoseconds longest_part_{0};
 };
 
 }  // namespace detail

@@ -65,6 +65,7 @@ UIT_DEFINE RunReport Recovery::RunAll(const RunPlan& plan, const RunOptions& opt
   Mesh& mesh = keeper_.GetMesh();
   if (plan.delivery.is_awaited) mesh.JoinAwaited();
   mesh.Connect();  // the first mesh may get its shared memory from MPI, which waits for all: nothing does so from the checkpoint on
+  mesh.UseSeed(options.seed);  // which a program that goes on from here needs
   SaveCheckpoint(mesh, checkpoints_.to, checkpoints_.notes);
   RunReport report =
       RunInParts(*this, plan, options, {.every = checkpoints_.every, .every_updates = checkpoints_.every_updates});
@@ -79,8 +80,7 @@ UIT_DEFINE RunReport Recovery::RunAll(const RunPlan& plan, const RunOptions& opt
 UIT_DEFINE RunReport Recovery::Run(const RunPlan& plan, const RunOptions& options) {
   const uit::TimePoint begin = uit::Now();
   RunReport report = keeper_.RunPart(plan, options);
-  const std::chrono::nanoseconds took = uit::Now() - begin;
-  if (report.stopped_by != StopReason::peer_lost) longest_part_ = std::max(longest_part_, took);
+  longest_part_ = std::max<std::chrono::nanoseconds>(longest_part_, uit::Now() - begin);
   earlier_.AddTo(report);
   return report;
 }
@@ -101,9 +101,9 @@ UIT_DEFINE std::vector<WorkerReport> Recovery::GatherWorkers(const uit::Team& te
 }
 
 UIT_DEFINE std::chrono::nanoseconds Recovery::Patience() const {
-  // The others may have begun another part before they noticed the loss. If no clock ends it, earlier ones tell how long it takes;
-  // twice that, because the processes have more nodes than before if some have ended.
-  const std::chrono::nanoseconds part = checkpoints_.every.count() != 0 ? checkpoints_.every : 2 * longest_part_;
+  // The others may have begun another part before they noticed the loss. Earlier ones tell how long it takes; twice that, because the
+  // processes have more nodes than before if some have ended.
+  const std::chrono::nanoseconds part = std::max(checkpoints_.every, 2 * longest_part_);
   return peer_timeout_ + std::min(part, std::chrono::nanoseconds::max() - peer_timeout_);
 }
 

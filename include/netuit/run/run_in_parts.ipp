@@ -140,6 +140,8 @@ class RunOfParts {
     for (const auto& network : mesh.Partitions().front()->networks) period = std::lcm(period, network->period);
     return period;
   }
+  static constexpr std::uint64_t unknown = ~std::uint64_t{0};
+
   void RunPart() {
     const std::uint64_t first = planner_.RoundUp(maker_.GetMesh().NumUpdates());
     begin_ = {.done = first - first_, .elapsed = planner_.Elapsed()};
@@ -171,11 +173,12 @@ class RunOfParts {
       std::chrono::nanoseconds elapsed{0};
       int signal = 0;
       int num_thrown = 0;
-      std::uint64_t effective = 0;  // updates; the largest number if they are unknown
+      std::uint64_t effective = 0;  // updates; `unknown` if a worker does not tell
     };
     const std::vector<End> ends = world.AllGatherValue(End{whole_.Elapsed(), whole_.signal, progress_.HasThrown() ? 1 : 0,
-                                                           whole_.EffectiveUpdates().value_or(~std::uint64_t{0})});
-    least_effective_ = std::ranges::min(ends, {}, &End::effective).effective;
+                                                           whole_.EffectiveUpdates().value_or(unknown)});
+    const std::uint64_t least = std::ranges::min(ends, {}, &End::effective).effective;
+    least_effective_ = least == unknown ? std::nullopt : std::optional(least);
     if (std::ranges::any_of(ends, [](const End& end) { return end.num_thrown != 0; })) {
       is_over_ = true;
       whole_.stopped_by = StopReason::thrown;
@@ -259,7 +262,7 @@ class RunOfParts {
   PartPlanner::State begin_;             // where the newest part has begun
   std::chrono::nanoseconds reached_{0};  // when it ended here, since the run has begun
   // Of all workers after the newest part. In the next part, the values of any of them may reach any other.
-  std::uint64_t least_effective_ = 0;
+  std::optional<std::uint64_t> least_effective_{};
   std::optional<StopReason> reason_;     // why it ended, once all have agreed
   bool goes_on_ = true;                  // another part follows
   bool is_lost_ = false;                 // a process was lost, and the run has not gone on yet

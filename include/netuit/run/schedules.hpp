@@ -97,8 +97,10 @@ struct Dataflow {
   std::chrono::nanoseconds duration{0};  ///< 0: no limit
   std::optional<Until> until{};          ///< ends the run when it holds: `change < 1e-9`; see Reduction
   std::optional<Steals> steals{};        ///< waiting workers update nodes of others; see Steals
-  /// If not 0: `until` and requests to stop are looked at after each multiple of `lag` updates, and end the run `lag` updates later.
-  /// The time that the workers have to agree is then a number of updates, so the end does not depend on timing.
+  /// If not 0: `until` is looked at after each multiple of `lag` updates, and ends the run `lag` updates later. The workers then have
+  /// so many updates to agree, and the end does not depend on timing. In a run in parts, such as one with checkpoints, the updates
+  /// count from the begin of each part, and parts look at their end, too. Other reasons to stop take effect at a multiple of `lag`,
+  /// so `lag` updates should take seconds at most.
   std::uint64_t lag = 0;
 
   /// Returns the plan for the run loop.

@@ -146,7 +146,7 @@ TEST_CASE("If the load cannot flow over neighbours, METIS moves some of the node
   Trial trial({.threshold = 1.2, .cool_down = 0}, TwoRings(32), {.processes = 2, .threads = 2});
   trial.Run(50, [](std::uint64_t, NodeId node) { return node < 32 ? 3.0 : 1.0; });
   CHECK(trial.moves.size() == 1);
-  CHECK(trial.num_moved <= 32);  // of 64
+  CHECK(trial.num_moved < 32);  // of 64
   CHECK(trial.imbalances.front() == 1.5);
   CHECK(trial.imbalances.back() < 1.1);
 }

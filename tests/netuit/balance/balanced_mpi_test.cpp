@@ -77,8 +77,8 @@ struct Uneven {
 
 /// Node 0 sleeps in each of its first updates or in each of the later ones, so what an update of its worker takes is known.
 struct Sleeping : Uneven {
-  static constexpr std::chrono::milliseconds nap{50};
-  static constexpr std::uint64_t num_first = 3;
+  static constexpr std::chrono::milliseconds nap{200};
+  static constexpr std::uint64_t num_first = 2;
   Sleeping(const uit::Team& team, const MeshOptions& options, bool at_first) : Uneven(team, options), sleeps_at_first(at_first) {}
   void Update(Node& node) {
     if (node.Id() == 0 && (node.Update() < num_first) == sleeps_at_first) std::this_thread::sleep_for(nap);

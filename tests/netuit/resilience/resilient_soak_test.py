@@ -30,17 +30,21 @@ class Soak:
     one or two survivors may be as fast.
     """
 
-    def __init__(self, launcher: launch.Launcher, program: str, period: float, seed: int) -> None:
+    def __init__(self, launcher: launch.Launcher, program: str, period: float, seed: int, is_rated: bool) -> None:
         self.launcher = launcher
+        self.is_rated = is_rated
         self.program = program
         self.period = period
         self.dice = random.Random(seed)
         self.faults: list[str] = []
 
     def compare(self) -> tuple[float, float]:
-        """Returns how many updates the nodes of a job have made that loses three processes, and how many they would have made."""
+        """Returns how many updates the nodes of a job have made that loses three processes, and how many they would have made: none if
+        nobody wants to know, or if the job has not ended well."""
         period = self.period
         killed = self.run(4, 3 * period, self.dice.sample(range(4), 3))
+        if self.faults or not self.is_rated:
+            return killed.made, 0
         spans = {4: FIRST_KILL * period, 3: period, 2: period, 1: killed.seconds - (2 + FIRST_KILL) * period}
         rates = {}
         for ranks, span in spans.items():
@@ -98,7 +102,7 @@ def main() -> int:
     launcher = launcher_at(options.mpiexec)
     if launcher is None:
         return 77
-    soak = Soak(launcher, options.program, options.period, options.seed)
+    soak = Soak(launcher, options.program, options.period, options.seed, is_rated=options.least > 0)
     num_jobs = max(round(options.seconds / (3 * options.period)), 1)
     made = expected = 0.0
     while num_jobs > 0 and not soak.faults:

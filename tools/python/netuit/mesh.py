@@ -172,7 +172,7 @@ class Mesh:
         if schedule.until is not None:
             check(schedule.until, self._name)
         if seed is not None:
-            whole("seed", seed)
+            seed = whole("seed", seed)
         first_update = self.num_updates if goes_on else 0
         options: dict[str, Any] = {"seed": seed, "first_update": first_update, "trace": os.path.abspath(trace) if trace else ""}
         if checkpoints is not None:

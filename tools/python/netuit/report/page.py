@@ -210,7 +210,7 @@ def _worth(rows: pandas.DataFrame) -> str:
     if share is not None:
         words.append(f"{units.percent(share)} of updates effective")
     elif "effective_updates" in rows:
-        words.append("effective updates unknown, because messages carry no count")
+        words.append("effective updates unknown")
     if "staleness_max" in rows and rows["staleness_max"].notna().any():
         oldest = rows["staleness_max"].max()
         words.append(f"values at most {oldest:,.0f} update{'' if oldest == 1 else 's'} old{_bound(rows)}")
