@@ -8,7 +8,7 @@ import concurrent.futures
 import re
 import sys
 
-from jobs import SANITIZER_REPORT
+from reports import SANITIZER_REPORT
 from netuit import ToolError, launch, supervise
 
 PROCESSES = 6  # of which all but one are killed, in a run each
