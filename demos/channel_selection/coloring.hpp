@@ -100,7 +100,7 @@ struct Outcome {
                     {.placement = placement,
                      .is_traced = run.quality.interval.count() > 0 || run.on_status,
                      .is_watched = static_cast<bool>(run.on_status)}};
-  const auto first_color = [&](netuit::NodeId node) { return FirstColor(run.seed, node, options.rule.num_colors); };
+  const auto first_color = [&](netuit::NodeId node) { return FirstColor(run.seed.value(), node, options.rule.num_colors); };
   Cells cells{mesh.NumLocalNodes(), options.rule, options.padded};
   mesh.Visit([&](netuit::Node& node) { cells.Set(node.Index(), first_color(node.Id())); });
 

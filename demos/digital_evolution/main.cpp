@@ -147,7 +147,7 @@ int Main(Options options, std::vector<std::string> command_line, const uit::Worl
     for (unsigned replicate = 0; replicate < options.replicates && code == 0; ++replicate) {
       netuit::RunOptions run = demo::MakeRunOptions(options, mode, replicate);
       run.simulated_node_cost = SimulatedCell();
-      Evolution evolution{options, problem, beginning, team, run.seed};
+      Evolution evolution{options, problem, beginning, team, run.seed.value()};
       if (!std::exchange(has_begun, true))  // nothing is written if a checkpoint is refused
         netuit::OnRoot(world, [&] { return record.Begin(), 0; });
       demo::Watch watch{record.RunName(mode, replicate)};
