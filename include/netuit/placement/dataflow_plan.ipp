@@ -17,7 +17,6 @@
 #include <netuit/placement/dataflow_plan.hpp>
 #include <netuit/placement/placement.hpp>
 #include <uit/config.hpp>
-#include <uit/link/frame.hpp>
 #include <uit/support/error.hpp>
 
 namespace netuit {
@@ -46,9 +45,10 @@ UIT_DEFINE DataflowPlan::DataflowPlan(const std::vector<const Topology*>& networ
     std::ranges::sort(needs);
     needs.erase(std::ranges::unique(needs).begin(), needs.end());
   }
-  constexpr std::size_t note_bytes = 16;  // of a FrameNote, which only frames of values of a whole update have
+  constexpr std::size_t header_bytes = 32;  // of a uit::FrameHeader
+  constexpr std::size_t note_bytes = 16;    // of a FrameNote, which only frames of values of a whole update have
   const bool has_note = std::ranges::all_of(by_edge, &std::vector<std::uint16_t>::empty);
-  frame_bytes_ = sizeof(uit::FrameHeader) + (has_note ? note_bytes : 0);
+  frame_bytes_ = header_bytes + (has_note ? note_bytes : 0);
 }
 
 UIT_DEFINE void DataflowPlan::AddGroups(const std::vector<std::uint32_t>& levels, const Placement& placement) {

@@ -118,8 +118,10 @@ UIT_DEFINE std::string RunReport::Text() const {
   if (fewest.num_updates != most.num_updates) text += WithCommas(fewest.num_updates) + " to ";
   text += WithCommas(most.num_updates) + " updates each";
   const std::optional<std::uint64_t> effective = EffectiveUpdates();
-  text += effective ? ", " + WithCommas(*effective) + " effective" : ", effective updates unknown";
-  text += ", " + WithCommas(most.num_barriers) + " barriers" + detail::AgeInWords(*this) + "\n";
+  const std::string age = detail::AgeInWords(*this);
+  if (effective) text += ", " + WithCommas(*effective) + " effective";
+  else if (!age.empty()) text += ", effective updates unknown";
+  text += ", " + WithCommas(most.num_barriers) + " barriers" + age + "\n";
   uit::Tally all = Tally();
   for (const WorkerReport& worker : workers) all += worker.inside;
   text += Balanced() ? "every message accounted for: " : "error: the counts of messages do not balance: ";

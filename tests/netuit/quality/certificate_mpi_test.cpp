@@ -138,8 +138,10 @@ TEST_CASE("A best-effort run with channels between workers does not say how many
   const uit::Team team = TeamWith(2);
   Mesh mesh{team, MakeTorus(8, 8)};
   const auto flow = mesh.AddChannels<std::uint64_t, uit::summed>();
+  const auto value = mesh.AddPublishedField<int>();
   const RunReport report = mesh.Run(PlanOf(AsyncMode::no_barrier, 7), [&](Node& node) {
     for (const auto edge : node.Out()) flow[edge].TryPut(1);
+    value[node] += 1;
   });
   CHECK_FALSE(report.EffectiveUpdates());
   CHECK((!MpiTestWorld().IsRoot() || report.Text().find("updates each, effective updates unknown, 0 barriers") != std::string::npos));
