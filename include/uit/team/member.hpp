@@ -453,7 +453,12 @@ bool Started<Call>::TryEnd() {
 
 template <typename Call>
 decltype(std::declval<Call&>().Take()) Started<Call>::Get() {
-  if (!has_ended_) me_.WaitUntil([this] { return TryEnd(); });
+  try {
+    if (!has_ended_) me_.WaitUntil([this] { return TryEnd(); });
+  } catch (...) {  // of the call, or of the wait
+    if (!std::exchange(has_ended_, true)) me_.FailCall();
+    throw;
+  }
   return call_.Take();
 }
 
