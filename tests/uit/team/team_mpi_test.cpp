@@ -24,6 +24,7 @@
 #include <uit/team/team.hpp>
 
 #include "tests/support/catch.hpp"
+#include "tests/support/goal.hpp"
 #include "tests/support/mpi_world.hpp"
 #include "tests/support/thrown.hpp"
 #include "tests/uit/core/support/sanitized.hpp"
@@ -120,7 +121,8 @@ TEST_CASE("No member leaves a barrier before all have come") {
         left.Jump();
         return left.Get();
       };
-      for (std::uint64_t round = 1; round <= (is_slow_build ? 500 : 2000); ++round) {
+      const std::uint64_t num_rounds = is_slow_build ? 300U : PerCommitOrNight(1000U, 5000U);
+      for (std::uint64_t round = 1; round <= num_rounds; ++round) {
         THAT(newest(round + 8) < round);
         me.Barrier();
         right.TryPut(round);
