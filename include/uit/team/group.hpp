@@ -93,10 +93,6 @@ class Rounds {
   const Group::Seat& Leader() const { return group_->seats[group_->hosts[group_->own_host].leader]; }
   /// Throws if a member has left or ended without what `has_come` looks for. What it did before has taken effect by then.
   void CheckThere(const Group::Seat& seat, FunctionRef<bool()> has_come) const;
-  /// Whether to look again whether those are there for whom this member waits. To do so at each try would take longer than a message.
-  bool IsTimeToLook() { return ++num_misses_ % misses_per_look == 0; }
-
-  static constexpr unsigned misses_per_look = 16;
 
   std::shared_ptr<Group> group_;
   std::size_t seat_;
@@ -106,7 +102,6 @@ class Rounds {
   std::size_t num_read_ = 0;  // seats of this host
   bool has_begun_ = false;    // with the other hosts
   bool has_left_ = false;
-  unsigned num_misses_ = 0;   // tries in which something was missing
   std::vector<Brought> brought_{group_->seats.size()};
 };
 

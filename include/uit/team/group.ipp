@@ -164,7 +164,7 @@ UIT_DEFINE bool Rounds::TryReadHost() {
     const Group::Seat& seat = group_->seats[here[num_read_]];
     const auto brought = seat.board->Read(number_);
     if (!brought) {
-      if (IsTimeToLook()) CheckThere(seat, [&] { return seat.board->Read(number_).has_value(); });
+      CheckThere(seat, [&] { return seat.board->Read(number_).has_value(); });
       return false;
     }
     brought_[here[num_read_]] = *brought;
@@ -186,14 +186,14 @@ UIT_DEFINE bool Rounds::TryReadOthers() {
       group_->rounds->Begin(run_, number_);
     }
     if (!group_->rounds->TryEnd()) {
-      if (IsTimeToLook()) group_->process->Watch().Check("in a collective call");
+      group_->process->Watch().Check("in a collective call");
       return false;
     }
     PostResults();
   }
   const auto results = group_->results->Read(number_);
   if (!results) {
-    if (IsTimeToLook()) CheckThere(Leader(), [this] { return group_->results->Read(number_).has_value(); });
+    CheckThere(Leader(), [this] { return group_->results->Read(number_).has_value(); });
     return false;
   }
   for (std::size_t i = 0; i < group_->seats.size(); ++i) {
