@@ -97,7 +97,7 @@ class Balanced final : private detail::ProgramKeeper {
   RunReport RunPart(const RunPlan& plan, const RunOptions& options, detail::LoadMeter& meter) override {
     P& program = *program_;
     const auto update = [&program](Node& node) { program.Update(node); };
-    detail::NodeLoop loop(program.mesh, program.mesh.UseSeed(options.seed), options.first_update, update);
+    detail::NodeLoop loop(program.mesh, options.first_update, update);
     program.mesh.ShowByUpdate(plan.delivery.is_by_update);
     meter.Watch(loop);
     if (tells_loads) return detail::RunUpdateLoop(program.mesh, plan, options, loop);

@@ -33,7 +33,7 @@ static_assert(ScheduleValue<EveryUpdate> && ScheduleValue<Rolling> && ScheduleVa
 template <ScheduleValue S, UpdateFunction F>
 RunReport Mesh::Run(const S& schedule, F&& update, const RunOptions& options) {
   const RunPlan plan = schedule.MakePlan();
-  detail::UpdateLoopOf<std::remove_reference_t<F>> loop(*this, UseSeed(options.seed), options.first_update, update);
+  detail::UpdateLoopOf<std::remove_reference_t<F>> loop(*this, options.first_update, update);
   ShowByUpdate(plan.delivery.is_by_update);
   return detail::RunUpdateLoop(*this, plan, options, loop);
 }

@@ -215,6 +215,7 @@ UIT_DEFINE RunReport RunUpdateLoop(MeshCore& mesh, const RunPlan& given, const R
   RunReport report;
   const UsingDelays delays(mesh, plan.delivery.is_awaited);
   const TakingTurns turns(mesh.Turns(), mesh, options.first_update, plan.delivery.is_awaited);
+  mesh.UseSeed(options.seed);
   RunWorkers(mesh, control, plan, options, loop, report);
   mesh.SetHasOlderValues(has_older && !control.IsBroken());
   control.HeedLateSignal();

@@ -50,13 +50,12 @@ inline constexpr bool is_constant_closure = std::is_trivially_copyable_v<F> && !
 template <std::invocable<Node&> F>
 class NodeLoop final : public UpdateLoop {
  public:
-  /// Refers to the mesh and the function. `seed` and `first` are the run's seed and the number of its first update.
-  NodeLoop(const MeshCore& mesh, std::uint64_t seed, std::uint64_t first, F& update)
-      : mesh_(mesh), seed_(seed), first_(first), update_(update) {}
+  /// Refers to the mesh and the function. `first` is the number of the run's first update.
+  NodeLoop(const MeshCore& mesh, std::uint64_t first, F& update) : mesh_(mesh), first_(first), update_(update) {}
 
   bool Update(std::uint32_t thread, std::uint64_t update, std::span<const NodeRange> nodes, NodeNotes& notes,
               std::uint32_t& position) override {
-    Node node(*mesh_.Partitions()[thread], notes, seed_, first_ + update);
+    Node node(*mesh_.Partitions()[thread], notes, mesh_.Seed(), first_ + update);
     // In a copy of its own, the compiler knows that no store changes what a closure has captured.
     std::conditional_t<is_constant_closure<F>, const F, F&> call = update_;
     for (std::size_t range = 0; range < nodes.size(); ++range) {
@@ -78,7 +77,6 @@ class NodeLoop final : public UpdateLoop {
 
  private:
   const MeshCore& mesh_;
-  std::uint64_t seed_;
   std::uint64_t first_;
   F& update_;
 };
@@ -88,8 +86,7 @@ template <std::invocable<Part&> F>
 class PartLoop final : public UpdateLoop {
  public:
   /// As NodeLoop's.
-  PartLoop(const MeshCore& mesh, std::uint64_t seed, std::uint64_t first, F& update)
-      : mesh_(mesh), seed_(seed), first_(first), update_(update) {}
+  PartLoop(const MeshCore& mesh, std::uint64_t first, F& update) : mesh_(mesh), first_(first), update_(update) {}
 
   bool Update(std::uint32_t thread, std::uint64_t update, std::span<const NodeRange> nodes, NodeNotes& notes,
               std::uint32_t& position) override {
@@ -97,7 +94,7 @@ class PartLoop final : public UpdateLoop {
     for (std::size_t range = 0; range < nodes.size(); ++range) {
       if (nodes[range].begin == nodes[range].end) continue;  // a worker without nodes
       const std::size_t num_silent = notes.silent.size();
-      Part part(*mesh_.Partitions()[thread], notes, seed_, first_ + update, nodes[range]);
+      Part part(*mesh_.Partitions()[thread], notes, mesh_.Seed(), first_ + update, nodes[range]);
       try {
         update_(part);
       } catch (...) {
@@ -116,7 +113,6 @@ class PartLoop final : public UpdateLoop {
 
  private:
   const MeshCore& mesh_;
-  std::uint64_t seed_;
   std::uint64_t first_;
   F& update_;
 };

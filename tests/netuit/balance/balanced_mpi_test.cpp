@@ -207,7 +207,7 @@ TEST_CASE("The meter tells what each node's updates take, and passes on what the
     while (std::chrono::steady_clock::now() < end) {
     }
   };
-  detail::NodeLoop loop(mesh, 1, 0, update);
+  detail::NodeLoop loop(mesh, 0, update);
   meter.Watch(loop);
   detail::RunUpdateLoop(mesh, EveryUpdate{.updates = 7}.MakePlan(), {}, meter);
   const std::vector<double> loads = meter.Take();
@@ -256,7 +256,7 @@ TEST_CASE("If an update throws while it is measured, that node and the later one
   const auto update = [](Node& node) {
     if (node.Index() == 1) throw std::runtime_error("no more");
   };
-  detail::NodeLoop loop(mesh, 1, 0, update);
+  detail::NodeLoop loop(mesh, 0, update);
   detail::LoadMeter meter(mesh, 3);
   meter.Watch(loop);
   const std::vector<NodeRange> nodes{{0, 3}, {3, num_nodes}};
