@@ -66,9 +66,6 @@ struct ProcessGraph {
 
 namespace detail {
 
-/// Rank 0 makes parts of about so many bytes before it sends them.
-inline constexpr std::size_t max_scattered_bytes = std::size_t{256} << 20U;
-
 template <typename Archive, typename S>
 void VisitWorkerGraph(Archive&& visit, S& s) {
   visit(s.nodes), visit(s.first_out), visit(s.targets), visit(s.target_workers), visit(s.out_edges);

@@ -186,12 +186,13 @@ UIT_DEFINE ProcessGraph Unpack(const uit::Bytes& bytes, std::size_t process) {
   return graph;
 }
 
-/// Returns how many processes get their parts at once, so that rank 0 makes about `max_scattered_bytes` before it sends them.
+/// Returns how many processes get their parts at once, so that rank 0 makes about 256 MiB before it sends them.
 UIT_DEFINE std::size_t NumScatteredAtOnce(const Topology& topology, std::size_t num_processes) {
+  constexpr std::size_t most_bytes = std::size_t{256} << 20U;
   constexpr std::size_t edge_bytes = 2 * (sizeof(NodeId) + sizeof(std::uint32_t) + sizeof(EdgeId) + sizeof(double));
   constexpr std::size_t node_bytes = sizeof(NodeId) + 4 * sizeof(std::uint32_t);
   const std::size_t part_bytes = (topology.NumEdges() * edge_bytes + topology.NumNodes() * node_bytes) / num_processes;
-  return std::clamp<std::size_t>(max_scattered_bytes / (part_bytes + 1), 1, num_processes);
+  return std::clamp<std::size_t>(most_bytes / (part_bytes + 1), 1, num_processes);
 }
 
 }  // namespace detail

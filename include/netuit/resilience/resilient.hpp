@@ -80,7 +80,7 @@ class Resilient final : private detail::ResilientKeeper {
   /// Collective. Throws like RunWithCheckpoints, and uit::InputError if the mesh has captures or shared objects. Throws
   /// uit::PeerLost if a process ends before the first checkpoint is complete. If the remaining processes do not meet within
   /// peer_timeout and the time of a part together, the run ends as without this class. The time of a part is
-  /// CheckpointOptions::every or, if that is 0, twice the longest part so far.
+  /// CheckpointOptions::every, or twice the longest part so far if that is longer.
   template <ScheduleValue S>
   RunReport Run(const S& schedule, const RunOptions& options = {}) {
     return recovery_.RunAll(schedule.MakePlan(), options);
