@@ -148,6 +148,7 @@ survive() {
       return 2
     fi
     awk -v mode="$mode" -v rank="$rank" -v last="$last" '{
+      if (mode ~ /[a-z]/) exit !($1 == 3 && $3 <= 7 && ($2 == last || $2 == "nobody"))  # of a team, who may not know which
       is_beside = rank >= 2
       least = mode == 0 && is_beside ? 0 : 1.9
       most = mode == 0 ? (is_beside ? 1 : 5) : 7
@@ -158,7 +159,7 @@ survive() {
   done
   awk '$3 > longest { longest = $3 } END { printf "%.2f", longest }' "$folder"/lost_host/seen.rank*
 }
-for mode in 0 3; do
+for mode in 0 3 barriers pushes; do
   for of_b in 1 2; do
     held=0 code=2
     while [ $code -ne 0 ]; do

@@ -253,7 +253,7 @@ class LoopbackNetwork {
         mine = {state_->memory.back()[0].bytes, num_bytes};
         std::memset(mine.data(), 0xA5, num_bytes);  // undefined content
       }
-      const std::vector<Bytes> parts = AllGather(BytesOf(mine));
+      const std::vector<Bytes> parts = AllGather(BytesOf(mine), never);
       HostMemory memory;
       for (const std::size_t rank : HostRanks()) memory.emplace(rank, LoadBytes<MutableByteView>(parts[rank]));
       return memory;

@@ -53,8 +53,9 @@ class WorldModel {
   virtual std::size_t Size() const = 0;
   /// Sends outgoing[r] to rank r, and returns by rank what has been sent to this one. Empty parts are not sent. Collective.
   virtual BytesByRank ExchangeSparsely(BytesByRank outgoing) = 0;
-  /// Returns every rank's bytes on every rank, in rank order. Collective.
-  virtual std::vector<Bytes> AllGather(ByteView mine);
+  /// Returns every rank's bytes on every rank, in rank order. Collective. If the model can watch the time, throws PeerLost at the
+  /// deadline.
+  virtual std::vector<Bytes> AllGather(ByteView mine, Deadline deadline);
   /// Returns the bytes of rank `root` on every rank; the others' arguments are ignored. The root may return before the others have
   /// called it. Collective.
   virtual Bytes Broadcast(Bytes from_root, std::size_t root);
@@ -149,13 +150,13 @@ class World {
     return all;
   }
   /// See WorldModel. Collective.
-  std::vector<Bytes> AllGather(ByteView mine) const { return model_->AllGather(mine); }
-  /// Returns every rank's value on every rank, in rank order. Collective.
+  std::vector<Bytes> AllGather(ByteView mine, Deadline deadline = never) const { return model_->AllGather(mine, deadline); }
+  /// Returns every rank's value on every rank, in rank order; see WorldModel. Collective.
   template <TriviallyCopyable V>
     requires std::is_default_constructible_v<V>
-  std::vector<V> AllGatherValue(const V& mine) const {
+  std::vector<V> AllGatherValue(const V& mine, Deadline deadline = never) const {
     std::vector<V> values;
-    for (const Bytes& theirs : AllGather(BytesOf(mine))) values.push_back(LoadBytes<V>(theirs));
+    for (const Bytes& theirs : AllGather(BytesOf(mine), deadline)) values.push_back(LoadBytes<V>(theirs));
     return values;
   }
   /// Returns the bytes of rank `root` on every rank; the others' arguments are ignored. Collective.

@@ -35,7 +35,7 @@ UIT_DEFINE std::string WorldModel::Library() const { return {}; }
 
 UIT_DEFINE std::optional<Survivors> WorldModel::FindSurvivors(Deadline) { return std::nullopt; }
 
-UIT_DEFINE std::vector<Bytes> WorldModel::AllGather(ByteView mine) {
+UIT_DEFINE std::vector<Bytes> WorldModel::AllGather(ByteView mine, Deadline) {
   BytesByRank outgoing;
   for (std::size_t rank = 0; rank < Size(); ++rank) outgoing.emplace(rank, Bytes(mine.begin(), mine.end()));
   std::vector<Bytes> all(Size());
@@ -50,7 +50,7 @@ UIT_DEFINE Bytes WorldModel::Broadcast(Bytes from_root, std::size_t root) {
 }
 
 UIT_DEFINE void WorldModel::Max(std::span<std::uint64_t> values) {
-  for (const Bytes& theirs : AllGather(std::as_bytes(values))) {
+  for (const Bytes& theirs : AllGather(std::as_bytes(values), never)) {
     for (std::size_t i = 0; i < values.size(); ++i)
       values[i] = std::max(values[i], LoadBytes<std::uint64_t>(ByteView(theirs).subspan(i * sizeof(std::uint64_t))));
   }

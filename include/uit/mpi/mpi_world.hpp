@@ -69,8 +69,8 @@ class MpiWorld final : public WorldModel {
     return exchange.TakeIncoming();
   }
 
-  std::vector<Bytes> AllGather(ByteView mine) override {
-    if constexpr (is_simulated) return WorldModel::AllGather(mine);
+  std::vector<Bytes> AllGather(ByteView mine, Deadline deadline) override {
+    if constexpr (is_simulated) return WorldModel::AllGather(mine, deadline);
     struct Parts {
       Bytes sent;
       std::uint64_t mine;
@@ -79,7 +79,11 @@ class MpiWorld final : public WorldModel {
       std::vector<int> counts{}, offsets{};
     };
     const auto parts = std::make_shared<Parts>(Parts{{mine.begin(), mine.end()}, mine.size(), std::vector<std::uint64_t>(size_)});
-    Collective(*Process(), "MPI_Iallgather", parts, [&](MPI_Request* request) {
+    const auto gather = [&](const char* call, auto&& start) {
+      if (!Collective(*Process(), call, parts, start, deadline))
+        throw PeerLost("the other processes do not come to a collective call in time", std::nullopt);
+    };
+    gather("MPI_Iallgather", [&](MPI_Request* request) {
       return MPI_Iallgather(&parts->mine, 1, MPI_UINT64_T, parts->sizes.data(), 1, MPI_UINT64_T, communicator_, request);
     });
     std::size_t total = 0;
@@ -89,7 +93,7 @@ class MpiWorld final : public WorldModel {
       total += size;
     }
     parts->received.resize(static_cast<std::size_t>(CheckedCount(total)));
-    Collective(*Process(), "MPI_Iallgatherv", parts, [&](MPI_Request* request) {
+    gather("MPI_Iallgatherv", [&](MPI_Request* request) {
       return MPI_Iallgatherv(parts->sent.data(), parts->counts[rank_], MPI_BYTE, parts->received.data(), parts->counts.data(),
                              parts->offsets.data(), MPI_BYTE, communicator_, request);
     });

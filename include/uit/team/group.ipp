@@ -1,18 +1,23 @@
 #pragma once
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <map>
 #include <memory>
 #include <new>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include <uit/config.hpp>
 #include <uit/support/bytes.hpp>
+#include <uit/support/clock.hpp>
 #include <uit/support/error.hpp>
+#include <uit/support/pause.hpp>
 #include <uit/support/peer_watch.hpp>
 #include <uit/team/group.hpp>
 
@@ -100,7 +105,9 @@ UIT_DEFINE std::vector<std::shared_ptr<Group>> MakeGroups(const World& world, st
       const std::size_t process = rank / num_threads;
       const auto [found, is_new] = host_of.emplace(firsts[process], group->hosts.size());
       if (is_new) group->hosts.push_back({.leader = i});
-      group->hosts[found->second].seats.push_back(i);
+      Group::Host& host = group->hosts[found->second];
+      host.seats.push_back(i);
+      host.has_one_process = host.has_one_process && process == lists[list][host.leader] / num_threads;
       group->seats.push_back({.rank = rank, .process = process, .host = found->second});
     }
     if (const auto own_host = host_of.find(firsts[own]); own_host != host_of.end()) group->own_host = own_host->second;
@@ -147,6 +154,7 @@ UIT_DEFINE void Rounds::Begin(std::uint64_t kind, std::uint64_t total, ByteView 
   board.Post(number_, kind, total, piece.size());
   num_read_ = 0;
   has_begun_ = false;
+  awaited_.reset();
 }
 
 UIT_DEFINE bool Rounds::TryEnd() {
@@ -165,6 +173,7 @@ UIT_DEFINE bool Rounds::TryReadHost() {
     const auto brought = seat.board->Read(number_);
     if (!brought) {
       CheckThere(seat, [&] { return seat.board->Read(number_).has_value(); });
+      CheckInTime(seat.process, true);
       return false;
     }
     brought_[here[num_read_]] = *brought;
@@ -173,7 +182,7 @@ UIT_DEFINE bool Rounds::TryReadHost() {
 }
 
 UIT_DEFINE bool Rounds::TryReadOthers() {
-  if (group_->hosts[group_->own_host].leader == seat_) {
+  if (Leads()) {
     if (!std::exchange(has_begun_, true)) {
       Bytes& block = group_->rounds->OwnBlock();
       block.clear();
@@ -187,6 +196,8 @@ UIT_DEFINE bool Rounds::TryReadOthers() {
     }
     if (!group_->rounds->TryEnd()) {
       group_->process->Watch().Check("in a collective call");
+      const Group::Host& awaited = group_->hosts[group_->rounds->Awaited()];
+      CheckInTime(group_->seats[awaited.leader].process, awaited.has_one_process && group_->rounds->IsInFirstStep());
       return false;
     }
     PostResults();
@@ -229,23 +240,64 @@ UIT_DEFINE void Rounds::PostResults() {
 
 UIT_DEFINE void Rounds::CheckThere(const Group::Seat& seat, FunctionRef<bool()> has_come) const {
   const bool has_gone = group_->process->Watch().HasGone(seat.process);
-  const bool has_left = seat.board->HasLeft(run_);
-  if ((!has_gone && !has_left) || has_come()) return;
+  const std::optional<Leaving> left = seat.board->Left(run_);
+  if ((!has_gone && !left) || has_come()) return;
   if (has_gone) throw PeerLost(seat.process, "in a collective call");
-  throw MemberLeft("member " + std::to_string(seat.rank) + " has left, so a collective call of the others can never end");
+  left->Throw("member " + std::to_string(seat.rank), "so a collective call of the others can never end");
+}
+
+UIT_DEFINE void Rounds::CheckInTime(std::size_t process, bool is_surely_that_one) {
+  if (patience_ == std::chrono::nanoseconds::max() || process == group_->seats[seat_].process) return;
+  const TimePoint now = Now();
+  if (std::exchange(awaited_, process) != process) {
+    late_at_ = Later(now, patience_);
+    if (!is_surely_that_one) late_at_ = Later(late_at_, patience_ / 4);
+  }
+  if (now < late_at_) return;
+  const std::string who = "rank " + std::to_string(process) + (is_surely_that_one ? "" : ", or one that it waits for,");
+  throw PeerLost(who + " has not come to a collective call within peer_timeout",
+                 is_surely_that_one ? std::optional(process) : std::nullopt);
 }
 
 UIT_DEFINE void Rounds::CheckStays(std::size_t seat) const {
   const Group::Seat& other = group_->seats[seat];
   if (group_->process->Watch().HasGone(other.process)) throw PeerLost(other.process, "while a member waits for it");
-  if (other.board && other.board->HasLeft(run_))
-    throw MemberLeft("member " + std::to_string(other.rank) + " has left, but another member waits for it");
+  const std::optional<Leaving> left = other.board ? other.board->Left(run_) : std::nullopt;
+  if (left) left->Throw("member " + std::to_string(other.rank), "but another member waits for it");
 }
 
-UIT_DEFINE void Rounds::Leave() {
-  if (std::exchange(has_left_, true)) return;
-  group_->seats[seat_].board->Leave(run_);
-  if (group_->rounds && group_->hosts[group_->own_host].leader == seat_) group_->rounds->Leave(run_);
+UIT_DEFINE void Rounds::CheckNobodyFailed() {
+  constexpr const char* why = "so the run has failed";
+  for (const std::size_t i : group_->hosts[group_->own_host].seats) {
+    const Group::Seat& seat = group_->seats[i];
+    if (group_->process->Watch().HasGone(seat.process)) throw PeerLost(seat.process, "while a member waits");
+    const std::optional<Leaving> left = seat.board->Left(run_);
+    if (left && left->HasFailed()) left->Throw("member " + std::to_string(seat.rank), why);
+  }
+  if (!Leads()) return;
+  std::size_t rank = 0;
+  const Leaving failure = group_->rounds->FindFailure(run_, rank);
+  if (failure.HasFailed()) failure.Throw("a member on the host of rank " + std::to_string(rank), why);
+}
+
+UIT_DEFINE void Rounds::Leave(Leaving how) {
+  if (left_ && left_->Code() >= how.Code()) return;
+  left_ = how;
+  group_->seats[seat_].board->Leave(run_, how);
+  if (Leads()) group_->rounds->Leave(run_, how);
+}
+
+UIT_DEFINE void Rounds::Linger() {
+  if (!Leads()) return;
+  const std::vector<std::size_t>& here = group_->hosts[group_->own_host].seats;
+  try {
+    WaitUntil([&] {
+      CheckNobodyFailed();
+      return std::ranges::all_of(here, [this](std::size_t seat) { return group_->seats[seat].board->HasLeft(run_); });
+    });
+  } catch (const Error&) {  // its own part is done; the others throw
+    Leave(Leaving::After(std::current_exception()));
+  }
 }
 
 }  // namespace uit::detail

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -13,14 +14,9 @@
 #include <uit/link/world.hpp>
 #include <uit/support/bytes.hpp>
 #include <uit/support/clock.hpp>
-#include <uit/support/error.hpp>
+#include <uit/team/leaving.hpp>
 
 namespace uit {
-
-/// Another member of a team has left its run, so a collective call can never end.
-struct MemberLeft : Error {
-  using Error::Error;
-};
 
 /// Rounds in which hosts bring a block of bytes each, and get the blocks of all. Never blocks inside MPI.
 ///
@@ -38,15 +34,22 @@ class HostRounds {
   Bytes& OwnBlock() { return blocks_[own_]; }
   /// Begins round `number` of run `run`. Call TryEnd until it returns true before the next Begin. `number` grows.
   void Begin(std::uint64_t run, std::uint64_t number);
-  /// Returns whether all blocks of the round have arrived. Never waits. Throws MemberLeft if another host has left the run, and Error
-  /// if what it sends makes no sense.
+  /// Returns whether all blocks of the round have arrived. Never waits. Throws as Leaving::Throw if another host has left the run, and
+  /// Error if what it sends makes no sense.
   bool TryEnd();
+  /// Between Begin and the end of the round: the host whose leader has to send next.
+  std::size_t Awaited() const { return HostAfter(std::size_t{1} << next_); }
+  /// Whether that leader only waits for members of its own host. Later it may itself wait for another leader.
+  bool IsInFirstStep() const { return next_ == 0; }
   /// Returns a host's block, after TryEnd returned true and until the next OwnBlock.
   ByteView Block(std::size_t host) const { return blocks_[host]; }
 
-  /// Tells the other hosts that this one takes part in no further round of run `run`, as far as there is room for the message. Waits
-  /// only for the process's lock.
-  void Leave(std::uint64_t run);
+  /// Tells the other hosts that this one takes part in no further round of run `run`, and why, as far as there is room for the message.
+  /// Waits only for the process's lock.
+  void Leave(std::uint64_t run, Leaving how = {});
+  /// Returns how another host has failed in run `run`, if one has said so; its leader's rank is then in `rank`. Takes in what has
+  /// arrived, between rounds and within one. Never waits.
+  Leaving FindFailure(std::uint64_t run, std::size_t& rank);
   /// Goes through a last round with all hosts, and closes the links. Returns false at the deadline, or if a process of this host has
   /// ended.
   bool Close(Deadline deadline);
@@ -58,15 +61,26 @@ class HostRounds {
     std::size_t num_blocks = 0;
   };
 
+  /// The leader of another host.
+  struct Peer {
+    AnyLink link;
+    std::array<Frame, 2> waiting{};  // of a round, in order: one to which this host has not come, or also the one before it
+    std::size_t num_waiting = 0;
+    std::uint64_t left_run = 0;      // the last run that it has left
+    Leaving left{};
+  };
+
   std::size_t HostAfter(std::size_t reach) const { return (own_ + reach) % blocks_.size(); }
   void Pack(const Step& step);
+  /// Takes in what has arrived from a peer. With the process's lock.
+  void TakeIn(Peer& peer);
   bool TryReceive(std::size_t reach, const Step& step);
   void Unpack(std::size_t reach, const Step& step);
   [[noreturn]] void Refuse(const Step& step) const;
 
   std::shared_ptr<ProcessState> process_;
   std::vector<Step> steps_;
-  std::map<std::size_t, AnyLink> links_;  // by peer
+  std::map<std::size_t, Peer> peers_;     // by rank
   std::vector<Bytes> blocks_;             // by host
   std::size_t own_;
   std::size_t max_bytes_;
@@ -77,6 +91,7 @@ class HostRounds {
   bool has_sent_ = false;
   Frame outgoing_;
   Frame incoming_;
+  Frame arrived_;  // the message of a step
 };
 
 }  // namespace uit

@@ -26,7 +26,7 @@ UIT_DEFINE HostRounds::HostRounds(const World& world, int stream, std::vector<st
                       .from = leaders[HostAfter(reach)],
                       .num_blocks = std::min(reach, leaders.size() - reach)});
     for (const std::size_t peer : {steps_.back().to, steps_.back().from})
-      if (!links_.contains(peer)) links_.emplace(peer, world.OpenLink(peer, stream, options));
+      if (!peers_.contains(peer)) peers_.emplace(peer, Peer{.link = world.OpenLink(peer, stream, options)});
   }
   outgoing_.Reserve(max_bytes_);
   incoming_.Reserve(max_bytes_);
@@ -45,7 +45,7 @@ UIT_DEFINE bool HostRounds::TryEnd() {
     if (!std::exchange(is_packed_, true)) Pack(step);
     bool has_received = false;
     process_->Exclusively([&] {
-      has_sent_ = has_sent_ || links_.at(step.to).TrySend(outgoing_);
+      has_sent_ = has_sent_ || peers_.at(step.to).link.TrySend(outgoing_);
       has_received = has_sent_ && TryReceive(std::size_t{1} << next_, step);
     });
     if (!has_received) return false;
@@ -54,12 +54,12 @@ UIT_DEFINE bool HostRounds::TryEnd() {
   return true;
 }
 
-UIT_DEFINE void HostRounds::Leave(std::uint64_t run) {
+UIT_DEFINE void HostRounds::Leave(std::uint64_t run, Leaving how) {
   const auto tell = [&] {
     for (const Step& step : steps_) {  // those that receive from this host
-      AnyLink& link = links_.at(step.to);
+      AnyLink& link = peers_.at(step.to).link;
       outgoing_.Reserve(max_bytes_);
-      outgoing_.Header() = FrameHeader{.kind = FrameKind::close, .base = run};
+      outgoing_.Header() = FrameHeader{.kind = FrameKind::close, .update = how.Code(), .base = run};
       if (link.HasRoom()) link.TrySend(outgoing_);
     }
   };
@@ -68,6 +68,19 @@ UIT_DEFINE void HostRounds::Leave(std::uint64_t run) {
   } catch (const std::exception& trouble) {  // the others then learn it from what has failed here
     process_->Note(trouble.what());
   }
+}
+
+UIT_DEFINE Leaving HostRounds::FindFailure(std::uint64_t run, std::size_t& rank) {
+  Leaving worst;
+  process_->Exclusively([&] {
+    for (auto& [from, peer] : peers_) {
+      TakeIn(peer);
+      if (peer.left_run != run || peer.left.Code() <= worst.Code()) continue;
+      worst = peer.left;
+      rank = from;
+    }
+  });
+  return worst;
 }
 
 UIT_DEFINE bool HostRounds::Close(Deadline deadline) {
@@ -81,14 +94,14 @@ UIT_DEFINE bool HostRounds::Close(Deadline deadline) {
         const bool is_anybody_gone = process_->Watch().Gone().has_value();  // it will not answer
         has_ended = has_ended || TryEnd();
         if (has_ended)
-          process_->Exclusively([&] { is_clean = std::ranges::all_of(links_, [](auto& entry) { return entry.second.TryClose(); }); });
+          process_->Exclusively([&] { is_clean = std::ranges::all_of(peers_, [](auto& entry) { return entry.second.link.TryClose(); }); });
         return is_clean || is_anybody_gone;
       },
       deadline);
   if (!is_clean) {
-    for (auto& [peer, link] : links_) link.Abandon();
+    for (auto& [rank, peer] : peers_) peer.link.Abandon();
   }
-  links_.clear();
+  peers_.clear();
   steps_.clear();
   return is_clean;
 }
@@ -106,21 +119,39 @@ UIT_DEFINE void HostRounds::Pack(const Step& step) {
   outgoing_.Header() = FrameHeader{.num_bytes = static_cast<std::uint32_t>(to - outgoing_.Payload()), .update = number_, .base = run_};
 }
 
-UIT_DEFINE bool HostRounds::TryReceive(std::size_t reach, const Step& step) {
-  while (links_.at(step.from).TryReceive(incoming_)) {
+UIT_DEFINE void HostRounds::TakeIn(Peer& peer) {
+  while (peer.num_waiting < peer.waiting.size() && peer.link.TryReceive(incoming_)) {
     const FrameHeader& header = incoming_.Header();
+    if (header.kind == FrameKind::close) {
+      const Leaving how = Leaving::FromCode(static_cast<std::uint32_t>(header.update));
+      if (header.base > peer.left_run || (header.base == peer.left_run && how.Code() > peer.left.Code())) peer.left = how;
+      peer.left_run = std::max(peer.left_run, header.base);
+    } else {
+      peer.waiting[peer.num_waiting++].Swap(incoming_);
+      incoming_.Reserve(max_bytes_);
+    }
+  }
+}
+
+UIT_DEFINE bool HostRounds::TryReceive(std::size_t reach, const Step& step) {
+  Peer& peer = peers_.at(step.from);
+  for (TakeIn(peer); peer.num_waiting != 0; TakeIn(peer)) {
+    arrived_.Swap(peer.waiting[0]);
+    if (--peer.num_waiting != 0) peer.waiting[0].Swap(peer.waiting[1]);
+    const FrameHeader& header = arrived_.Header();
     if (header.base < run_) continue;  // left of a run that has failed
-    if (header.kind == FrameKind::close)
-      throw MemberLeft("the members on the host of rank " + std::to_string(step.from) + " have left, so a collective call of the others can never end");
+    if (header.base > run_ && peer.left_run >= run_) break;  // it has lost a process, and does not wait for the others
     if (header.update != number_ || header.base != run_) Refuse(step);
     Unpack(reach, step);
     return true;
   }
+  if (peer.left_run >= run_)
+    peer.left.Throw("a member on the host of rank " + std::to_string(step.from), "so a collective call of the others can never end");
   return false;
 }
 
 UIT_DEFINE void HostRounds::Unpack(std::size_t reach, const Step& step) {
-  ByteReader reader({incoming_.Payload(), std::min<std::size_t>(incoming_.Header().num_bytes, incoming_.Capacity())});
+  ByteReader reader({arrived_.Payload(), std::min<std::size_t>(arrived_.Header().num_bytes, arrived_.Capacity())});
   for (std::size_t i = 0; i < step.num_blocks; ++i) {
     std::uint64_t num_bytes = 0;
     ByteView block;

@@ -93,12 +93,12 @@ class Started {
 /// Collective calls must be made by all members of a group, in the same order. Each is also a barrier: no member ends it before all
 /// have begun it. Results combine values in order of the members, so they are the same on every layout of threads and processes,
 /// also those of floating-point numbers. A call throws MemberLeft if another member has left the run, and PeerLost if a process of
-/// this host has ended.
+/// this host has ended, or one does not come within TeamOptions::peer_timeout.
 class Member {
  public:
   /// Leaves the run or the group.
   ~Member() {
-    if (rounds_) rounds_->Leave();
+    if (rounds_) rounds_->Leave(std::uncaught_exceptions() > num_exceptions_ ? Leaving::Failed() : Leaving{});
   }
   /// `other` may then only be destroyed.
   Member(Member&& other) noexcept = default;
@@ -312,9 +312,12 @@ class Member {
     return loops_->Reduce(thread_, n, grain, std::span<T>(parts.get(), num_parts), std::move(initial), map, combine);
   }
 
-  /// Throws MemberLeft if another member of this host has left the run, and PeerLost if its process has ended. For a wait that
-  /// depends on that member.
-  void CheckStays(std::size_t rank) const { rounds_->CheckStays(Checked(rank)); }
+  /// Throws if a wait that depends on another member can never end: MemberLeft if that member is on this host and has left the run, or if
+  /// it is on another, and any member has thrown out of the run; PeerLost if its process has ended, or if a member has lost one.
+  void CheckStays(std::size_t rank) const {
+    rounds_->CheckStays(Checked(rank));
+    if (!SeatOf(rank).board) of_team_->CheckNobodyFailed();
+  }
 
   /// Takes in what has arrived over the conduits between processes. Never waits. Returns whether anything has.
   bool Poll() {
@@ -323,7 +326,8 @@ class Member {
     return has_arrived;
   }
   /// Waits until `ready()` is true. Meanwhile polls, and runs chunks of other threads' loops. Returns false at the deadline. Throws
-  /// MemberLeft if another member of this process has thrown out of the run.
+  /// MemberLeft if another member of the team has thrown out of the run, on whatever host, and PeerLost if one has lost a process.
+  /// Without a deadline, also throws PeerLost if nothing new comes within TeamOptions::peer_timeout.
   template <std::predicate Ready>
   bool WaitUntil(Ready&& ready, Deadline deadline = never) {
     return WaitUntil(std::forward<Ready>(ready), deadline, [] { return false; });
@@ -331,13 +335,7 @@ class Member {
   /// The same. It rests shortly before the next try if `is_busy()` says that the last one has done something useful.
   template <std::predicate Ready, std::predicate Busy>
   bool WaitUntil(Ready&& ready, Deadline deadline, Busy&& is_busy) {
-    bool is_ready = false;
-    const auto try_once = [&] { return is_ready = is_ready || ready(); };
-    return uit::WaitUntil(try_once, deadline, [&] {
-      if (has_failed_->load(std::memory_order_relaxed) && !try_once()) ThrowLeft();
-      const bool has_arrived = Poll();
-      return loops_->TrySteal(thread_) || has_arrived || is_busy();
-    }, Backoff(habit_));
+    return Wait(ready, deadline, is_busy, deadline == never);
   }
 
   /// Puts as inlet.Put(message, deadline) does, and meanwhile runs chunks of other threads' loops, which a plain Put does not. So it may
@@ -363,15 +361,32 @@ class Member {
   friend class Started;
 
   Member(detail::TeamRuns& runs, detail::Joints& joints, LoopBoard<>& loops, const std::atomic<bool>& has_failed,
-         std::shared_ptr<detail::Group> group, std::size_t seat, std::uint32_t thread, std::uint64_t run, const SpinHabit& habit)
-      : runs_(&runs),
-        joints_(&joints),
-        loops_(&loops),
-        has_failed_(&has_failed),
-        thread_(thread),
-        run_(run),
-        rounds_(std::make_unique<detail::Rounds>(std::move(group), seat, run)),
-        habit_(habit) {}
+         std::shared_ptr<detail::Group> group, std::size_t seat, std::uint32_t thread, std::uint64_t run, const SpinHabit& habit);
+
+  /// Of a wait: the tries in which nothing new has come.
+  struct Silence {
+    unsigned num_tries = 0;
+    TimePoint since{};
+  };
+
+  template <typename Ready, typename Busy>
+  bool Wait(Ready&& ready, Deadline deadline, Busy&& is_busy, bool is_limited) {
+    bool is_ready = false;
+    const auto try_once = [&] { return is_ready = is_ready || ready(); };
+    Silence silence;
+    return uit::WaitUntil(try_once, deadline, [&] {
+      if (has_failed_->load(std::memory_order_relaxed) && !try_once()) ThrowLeft();
+      const bool has_arrived = Poll();
+      const bool has_new = loops_->TrySteal(thread_) || has_arrived || is_busy();
+      if (has_new) silence.num_tries = 0;
+      else if (++silence.num_tries % tries_per_look == 0) CheckOthers(silence, is_limited, try_once);
+      return has_new;
+    }, Backoff(habit_));
+  }
+  /// Throws if a member elsewhere has failed, or if a wait that `is_limited` has been silent for too long; but not if the last try is
+  /// successful.
+  void CheckOthers(Silence& silence, bool is_limited, FunctionRef<bool()> try_once);
+  static constexpr unsigned tries_per_look = 16;
 
   const detail::Group::Seat& SeatOf(std::size_t rank) const { return rounds_->GetGroup().seats[rank]; }
   std::size_t Checked(std::size_t rank) const;
@@ -418,11 +433,13 @@ class Member {
   const std::atomic<bool>* has_failed_;  // a member of this process
   std::uint32_t thread_;
   std::uint64_t run_;
-  std::unique_ptr<detail::Rounds> rounds_;
+  std::shared_ptr<detail::Rounds> rounds_;
+  std::shared_ptr<detail::Rounds> of_team_;  // of the member of the whole team
   std::vector<Fabric*> fabrics_{};
   SpinHabit habit_;
   bool is_in_call_ = false;
   bool has_failed_call_ = false;
+  int num_exceptions_ = std::uncaught_exceptions();
 };
 
 template <typename Call>
@@ -454,7 +471,8 @@ bool Started<Call>::TryEnd() {
 template <typename Call>
 decltype(std::declval<Call&>().Take()) Started<Call>::Get() {
   try {
-    if (!has_ended_) me_.WaitUntil([this] { return TryEnd(); });
+    // Its rounds themselves tell who does not come.
+    if (!has_ended_) me_.Wait([this] { return TryEnd(); }, never, [] { return false; }, false);
   } catch (...) {  // of the call, or of the wait
     if (!std::exchange(has_ended_, true)) me_.FailCall();
     throw;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -28,6 +29,19 @@ UIT_DEFINE int Team::RunOnAll(FunctionRef<int(Member&)> work) const {
   return state_->runs->Run(threads, work);
 }
 
+UIT_DEFINE Member::Member(detail::TeamRuns& runs, detail::Joints& joints, LoopBoard<>& loops, const std::atomic<bool>& has_failed,
+                          std::shared_ptr<detail::Group> group, std::size_t seat, std::uint32_t thread, std::uint64_t run,
+                          const SpinHabit& habit)
+    : runs_(&runs),
+      joints_(&joints),
+      loops_(&loops),
+      has_failed_(&has_failed),
+      thread_(thread),
+      run_(run),
+      rounds_(std::make_shared<detail::Rounds>(std::move(group), seat, run, runs.Patience())),
+      of_team_(rounds_),
+      habit_(habit) {}
+
 UIT_DEFINE Member Member::Split(std::int64_t color, std::int64_t key) {
   if (&rounds_->GetGroup() != runs_->Everybody().get()) throw Error("a group of a team cannot be split again; split the whole team");
   struct Choice {
@@ -50,6 +64,7 @@ UIT_DEFINE Member Member::Split(std::int64_t color, std::int64_t key) {
   runs_->DoAlone([&] { runs_->MakeSplit(lists); });
   Member member(*runs_, *joints_, *loops_, *has_failed_, runs_->SplitGroup(list), seat, thread_, run_, habit_);
   member.fabrics_ = fabrics_;
+  member.of_team_ = of_team_;
   return member;
 }
 
@@ -77,7 +92,21 @@ UIT_DEFINE detail::Rounds& Member::RoundsForCall() const {
 
 UIT_DEFINE void Member::FailCall() {
   has_failed_call_ = true;
-  rounds_->Leave();
+  rounds_->Leave(Leaving::After(std::current_exception()));
+}
+
+UIT_DEFINE void Member::CheckOthers(Silence& silence, bool is_limited, FunctionRef<bool()> try_once) {
+  if (runs_->IsOneProcess()) return;
+  try {
+    of_team_->CheckNobodyFailed();
+    if (!is_limited || runs_->Patience() == std::chrono::nanoseconds::max()) return;
+    const TimePoint now = Now();
+    if (silence.num_tries == tries_per_look) silence.since = now;
+    else if (now >= Later(silence.since, runs_->Patience()))
+      throw PeerLost("a member has waited for peer_timeout, and nothing has come", std::nullopt);
+  } catch (const Error&) {
+    if (!try_once()) throw;
+  }
 }
 
 }  // namespace uit
@@ -89,6 +118,7 @@ UIT_DEFINE TeamRuns::TeamRuns(const World& world, const TeamOptions& options)
       private_world_(world.Duplicate()),
       num_threads_(options.threads),
       shares_memory_(options.shares_memory),
+      patience_(options.peer_timeout),
       has_cores_(HasCoreForEach(world, options.threads)),
       loops_(num_threads_) {
   std::vector<std::size_t> ranks(world.Size() * num_threads_);
@@ -119,14 +149,12 @@ UIT_DEFINE int TeamRuns::Run(ThreadPool& threads, FunctionRef<int(Member&)> work
   std::vector<int> codes(num_threads_, 0);
   std::vector<std::exception_ptr> failures(num_threads_);
   threads.Run([&](std::uint32_t thread) {
-    try {
-      Member me(*this, *joints_, loops_, has_failed_, everybody_, world_.Rank() * num_threads_ + thread, thread, num_runs_,
-                SpinHabit(has_cores_));
-      codes[thread] = work(me);
-    } catch (...) {
-      failures[thread] = std::current_exception();
-      has_failed_.store(true, std::memory_order_relaxed);  // it has left the collective calls before
-    }
+    std::unique_ptr<Member> me;
+    Work(thread, me, failures[thread], [&] {
+      codes[thread] = work(*me);
+      me->rounds_->Leave();
+      me->rounds_->Linger();
+    });
   });
   return EndRun(codes, failures);
 }
@@ -135,24 +163,28 @@ UIT_DEFINE void TeamRuns::GoOn(ThreadPool& threads, FunctionRef<void(Member&)> w
   threads.Check();
   if (members_.empty()) {
     BeginRun();
-    for (std::uint32_t thread = 0; thread < num_threads_; ++thread)
-      members_.emplace_back(new Member(*this, *joints_, loops_, has_failed_, everybody_, world_.Rank() * num_threads_ + thread, thread,
-                                       num_runs_, SpinHabit(has_cores_)));
+    members_.resize(num_threads_);
   }
   std::vector<std::exception_ptr> failures(num_threads_);
-  threads.Run([&](std::uint32_t thread) {
-    try {
-      work(*members_[thread]);
-    } catch (...) {
-      failures[thread] = std::current_exception();
-      members_[thread].reset();  // so that others notice
-      has_failed_.store(true, std::memory_order_relaxed);
-    }
-  });
+  threads.Run([&](std::uint32_t thread) { Work(thread, members_[thread], failures[thread], [&] { work(*members_[thread]); }); });
   const bool is_well = std::ranges::none_of(failures, [](const std::exception_ptr& failure) { return failure != nullptr; });
   if (is_well) return;
   members_.clear();
   EndRun({0}, failures);
+}
+
+UIT_DEFINE void TeamRuns::Work(std::uint32_t thread, std::unique_ptr<Member>& me, std::exception_ptr& failure,
+                               FunctionRef<void()> work) {
+  try {
+    if (!me)
+      me.reset(new Member(*this, *joints_, loops_, has_failed_, everybody_, world_.Rank() * num_threads_ + thread, thread, num_runs_,
+                          SpinHabit(has_cores_)));
+    work();
+  } catch (...) {
+    failure = std::current_exception();
+    if (me) me->rounds_->Leave(Leaving::After(failure));  // first, so that those who see the next find why
+    has_failed_.store(true, std::memory_order_relaxed);
+  }
 }
 
 UIT_DEFINE void TeamRuns::BeginRun() {
@@ -173,8 +205,8 @@ UIT_DEFINE int TeamRuns::EndRun(const std::vector<int>& codes, const std::vector
     throw Error("the other processes of the team do not close their connections");
   }
   // All processes throw if one does: those with the cause, if any has it, throw that.
-  const std::vector<Verdict> verdicts =
-      world_.AllGatherValue(Verdict{*std::ranges::max_element(codes), level, failure ? KindOf(failure) : ErrorKind::other});
+  const Verdict own{*std::ranges::max_element(codes), level, failure ? KindOf(failure) : ErrorKind::other};
+  const std::vector<Verdict> verdicts = world_.AllGatherValue(own, After(patience_));
   const auto worst = std::ranges::max_element(verdicts, {}, &Verdict::failure);
   if (failure && level == worst->failure) std::rethrow_exception(failure);
   if (worst->failure != Failure::none) throw FailedElsewhere(static_cast<std::size_t>(worst - verdicts.begin()), worst->kind);

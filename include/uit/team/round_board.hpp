@@ -12,6 +12,7 @@
 #include <uit/support/assert.hpp>
 #include <uit/support/bytes.hpp>
 #include <uit/support/error.hpp>
+#include <uit/team/leaving.hpp>
 
 namespace uit {
 
@@ -72,16 +73,22 @@ class BasicRoundBoard {
                    .bytes = {Slot(number) + sizeof(Head), static_cast<std::size_t>(num_bytes)}};
   }
 
-  /// Posts that the member brings nothing more in run `run`. Its member only; `run` never becomes smaller.
-  void Leave(std::uint64_t run) {
-    // Pairs with the acquire in HasLeft.
-    WordAt<AtomicRef>(memory_).store(run, std::memory_order_release);
+  /// Posts that the member brings nothing more in run `run`, and how it leaves it. Its member only; `run` never becomes smaller, and
+  /// with the same run `how` never becomes better.
+  void Leave(std::uint64_t run, Leaving how = {}) {
+    // Pairs with the acquire in Left.
+    WordAt<AtomicRef>(memory_).store(run << 32U | how.Code(), std::memory_order_release);
   }
-  /// Whether the member has left run `run`. If true, all that it has brought to that run can be read. Never waits.
-  bool HasLeft(std::uint64_t run) const {
+  /// Returns how the member has left run `run`, or nothing if it has not. If it has, all that it has brought to that run can be read.
+  /// Never waits.
+  std::optional<Leaving> Left(std::uint64_t run) const {
     // Pairs with the release in Leave.
-    return WordAt<AtomicRef>(memory_).load(std::memory_order_acquire) >= run;
+    const SharedWord word = WordAt<AtomicRef>(memory_).load(std::memory_order_acquire);
+    if (word >> 32U < run) return std::nullopt;
+    return word >> 32U == run ? Leaving::FromCode(static_cast<std::uint32_t>(word)) : Leaving{};
   }
+  /// Whether the member has left run `run`; see Left.
+  bool HasLeft(std::uint64_t run) const { return Left(run).has_value(); }
 
  private:
   struct Head {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -27,6 +28,10 @@ class TeamRuns;
 struct TeamOptions {
   std::uint32_t threads = 1;   ///< of each process
   bool shares_memory = true;   ///< conduits within a host, between processes, use shared memory, if the world provides it
+  /// How long a member that waits for other processes does so before they count as lost: in a collective call, at the end of a run, and
+  /// in waits without a deadline in which nothing arrives. By default for ever, because a member may compute for as long as it likes. A
+  /// process of this host that has ended is noticed at once.
+  std::chrono::nanoseconds peer_timeout = std::chrono::nanoseconds::max();
   /// Each thread stays on one CPU of those that its process may use. Threads of all processes of a host are on different cores
   /// while there are enough. The thread that calls Run is bound during each run only. A thread that a bound thread starts inherits
   /// its CPU.

@@ -20,6 +20,7 @@ namespace uit {
 
 UIT_DEFINE Team::Team(World world, const TeamOptions& options) : state_(std::make_shared<State>(std::move(world), options)) {
   if (options.threads == 0) throw InputError("a team needs at least one thread in each process");
+  if (options.peer_timeout.count() <= 0) throw InputError("peer_timeout must be greater than 0");
   if (options.pins_threads && !is_simulated) state_->cpus = detail::AgreeOnCpus(GetWorld(), options.threads);
 }
 

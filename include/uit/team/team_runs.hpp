@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -51,8 +52,14 @@ class TeamRuns {
   const std::shared_ptr<Group>& SplitGroup(std::size_t list) const { return split_[list]; }
   /// The group of all members.
   const std::shared_ptr<Group>& Everybody() const { return everybody_; }
+  /// See TeamOptions::peer_timeout.
+  std::chrono::nanoseconds Patience() const { return patience_; }
+  /// Whether no other process takes part.
+  bool IsOneProcess() const { return everybody_->seats.size() == num_threads_; }
 
  private:
+  /// Calls `work` on a thread, with `me` as its member, which is made if it is null. Notes a failure, and lets the others know.
+  void Work(std::uint32_t thread, std::unique_ptr<Member>& me, std::exception_ptr& failure, FunctionRef<void()> work);
   void BeginRun();
   /// Ends a run in which the threads have failed so, and returns the largest of the codes of all processes, or throws. Collective.
   int EndRun(const std::vector<int>& codes, const std::vector<std::exception_ptr>& failures);
@@ -72,6 +79,7 @@ class TeamRuns {
   World private_world_;
   std::uint32_t num_threads_;
   bool shares_memory_;
+  std::chrono::nanoseconds patience_;
   bool has_cores_;  // one for each thread of this host
   LoopBoard<> loops_;
   std::shared_ptr<Group> everybody_;

@@ -434,6 +434,31 @@ TEST_CASE("No wait and no loop of tries goes on once the member that it needs is
   }
 }
 
+TEST_CASE("A member that fails ends the waits and loops of tries of all others, also on other hosts") {
+  const Team team{MpiTestWorld(), {.threads = 2}};
+  const std::size_t culprit = 2 * MpiTestWorld().Size() - 1;
+  using Pushing = std::function<void(Conveyor<std::uint64_t>&)>;
+  const Pushing waits = [](Conveyor<std::uint64_t>& conveyor) { conveyor.WaitUntil([] { return false; }); };
+  const Pushing pushes = [&](Conveyor<std::uint64_t>& conveyor) {
+    while (true) conveyor.Push(culprit, 0);
+  };
+  const Pushing tries = [&](Conveyor<std::uint64_t>& conveyor) {
+    while (true)
+      if (!conveyor.TryPush(culprit, 0)) conveyor.HandleArrived();
+  };
+  for (const std::size_t two_hops_above : {256U, 0U}) {
+    for (const Pushing& work : {waits, pushes, tries}) {
+      CAPTURE(two_hops_above);
+      const std::string failure = Failure(team, [&](Member& me) {
+        Conveyor<std::uint64_t> conveyor{me, [](const std::uint64_t&) {}, {.buffer_bytes = 1024, .two_hops_above = two_hops_above}};
+        if (me.Rank() == culprit) throw std::runtime_error("the culprit");
+        work(conveyor);
+      });
+      CHECK(failure == (MpiTestWorld().Rank() == culprit / 2 ? "the culprit" : "rank " + std::to_string(culprit / 2) + " failed"));
+    }
+  }
+}
+
 TEST_CASE("What a member has sent before it left is handled by those that wait for it") {
   if (MpiTestWorld().Size() > 2) return;  // others would have to stay, too
   const Team team{MpiTestWorld(), {.threads = MpiTestWorld().Size() == 1 ? 2U : 1U}};

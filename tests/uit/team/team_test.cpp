@@ -213,6 +213,75 @@ TEST_CASE("If a member of one host throws, those of all hosts notice") {
   }
 }
 
+TEST_CASE("A member that throws ends the waits of all others, whatever they wait for and on whatever host") {
+  // A process that is told finds none of its members in a collective call. Some have nothing more to do.
+  using Wait = std::function<void(Member&)>;
+  const Wait waits = [](Member& me) { me.WaitUntil([] { return false; }); };
+  const Wait looks = [](Member& me) {
+    while (true) me.CheckStays((me.Rank() + 2) % me.Size());  // on another host
+  };
+  for (const Wait& wait : {waits, looks}) {
+    for (std::size_t culprit = 0; culprit < 5; ++culprit) {
+      LoopbackNetwork network{5, 2};
+      std::atomic<int> num_told{0};
+      network.Together([&](std::size_t rank) {
+        const Team team{network.World(rank)};
+        const std::string words = WordsThrownBy([&] {
+          team.Run([&](Member& me) {
+            me.Barrier();
+            if (me.Rank() == culprit) throw std::runtime_error("the culprit");
+            if (me.Rank() % 2 == 1 || me.Rank() == 4) wait(me);  // leaders hear what these do not
+          });
+        });
+        if (words == (rank == culprit ? "the culprit" : "rank " + std::to_string(culprit) + " failed")) ++num_told;
+        if (team.Run([](Member& me) { return static_cast<int>(me.AllReduce(1, std::plus<>{})); }) == 5) ++num_told;
+      });
+      CHECK(num_told == 10);
+    }
+  }
+}
+
+TEST_CASE("A process that does not come in time ends the run of all, and no other is named") {
+  struct Layout {
+    std::size_t num_processes;
+    std::size_t per_host;
+    bool in_call;
+    bool is_named;
+  };
+  for (const Layout& layout :
+       {Layout{2, 2, true, true}, Layout{2, 1, true, true}, Layout{2, 1, false, false}, Layout{5, 2, true, false},
+        Layout{5, 2, false, false}}) {
+    for (std::size_t silent = 0; silent < layout.num_processes; ++silent) {
+      CAPTURE(layout.num_processes, layout.per_host, layout.in_call, silent);
+      LoopbackNetwork network{layout.num_processes, layout.per_host};
+      std::atomic<std::size_t> num_told{0};
+      std::atomic<std::size_t> num_naming{0};
+      std::atomic<std::size_t> num_misled{0};
+      network.Together([&](std::size_t rank) {
+        const Team team{network.World(rank), {.peer_timeout = std::chrono::milliseconds(50)}};
+        try {
+          team.Run([&](Member& me) {
+            me.Barrier();
+            if (me.Rank() == silent) {
+              WaitUntil([&] { return num_told + 1 == layout.num_processes; }, After(std::chrono::seconds(10)));
+              throw PeerLost("this one is silent", silent);
+            }
+            if (layout.in_call) me.Barrier();
+            else me.WaitUntil([] { return false; });
+          });
+        } catch (const PeerLost& lost) {
+          if (rank != silent && lost.Rank()) ++(lost.Rank() == silent ? num_naming : num_misled);
+          ++num_told;
+        }
+      });
+      CHECK(num_told == layout.num_processes);
+      CHECK(num_misled == 0);
+      CHECK((!layout.is_named || num_naming == layout.num_processes - 1));
+    }
+  }
+  CHECK_THROWS_AS(Team({}, {.peer_timeout = std::chrono::nanoseconds(0)}), InputError);
+}
+
 TEST_CASE("A member that throws ends the waits of the others of its process") {
   const Team team{{}, {.threads = 3}};
   for (int round = 0; round < 20; ++round) {
@@ -315,5 +384,12 @@ TEST_CASE("A host that sends nonsense is refused") {
   CHECK(exchange([](Frame& frame) { frame.Header().num_bytes = 11; }) == refused);
   CHECK(exchange([](Frame& frame) { frame.Header().num_bytes = 3; }) == refused);
   CHECK(exchange([](Frame& frame) { StoreBytes(~std::uint64_t{0}, {frame.Payload(), 8}); }) == refused);
-  CHECK(exchange([](Frame& frame) { frame.Header().kind = FrameKind::close; }).find("have left") != std::string::npos);
+  const auto closes = [](std::uint32_t code) {
+    return [code](Frame& frame) { frame.Header() = FrameHeader{.kind = FrameKind::close, .update = code, .base = 1}; };
+  };
+  const std::string who = "a member on the host of rank 1";
+  CHECK(exchange(closes(0)) == who + " has left, so a collective call of the others can never end");
+  CHECK(exchange(closes(Leaving::Failed().Code())) == who + " has failed and left, so a collective call of the others can never end");
+  CHECK(exchange(closes(Leaving::Lost(7).Code())) == "rank 7 has ended or does not answer, as " + who + " has found");
+  CHECK(exchange(closes(Leaving::Lost({}).Code())) == "a process has ended or does not answer, as " + who + " has found");
 }
