@@ -50,6 +50,7 @@ class SharedNodes {
       num_chunks = std::max(num_chunks, std::min<std::size_t>(groups_.back().num_shared, most_chunks));
     }
     chunks_ = std::make_unique<Chunk[]>(num_chunks);
+    for (Group& nodes : groups_) Divide(nodes, nodes.smallest_chunk);  // until the time of a node is known
     bound_.notes.silent.reserve(static_cast<std::size_t>(std::ranges::count(is_bound, true)));
   }
 
@@ -140,7 +141,7 @@ class SharedNodes {
     std::vector<NodeRange> shared{};  // the others
     std::size_t num_shared = 0;
     std::size_t smallest_chunk = 0;  // number of its nodes
-    std::size_t chunk_size = 0;      // likewise; 0: not divided yet
+    std::size_t chunk_size = 0;      // likewise
     std::vector<NodeRange> pieces{};             // the shared nodes, chunk by chunk
     std::vector<std::size_t> first_of_chunk{0};  // position in `pieces`, by chunk; then its size
     double node_time = 0;                        // as far as known, in ns; 0: unknown
@@ -181,6 +182,9 @@ class SharedNodes {
     expected = expected == 0 ? sample : expected + (std::min(sample, 2 * expected) - expected) / 4;
     std::size_t size = nodes.smallest_chunk;  // or a power of two times as many
     while (size < nodes.num_shared && static_cast<double>(size) * expected < shortest_chunk_) size *= 2;
+    Divide(nodes, size);
+  }
+  void Divide(Group& nodes, std::size_t size) {
     if (size == nodes.chunk_size) return;
     nodes.Divide(size);
     for (std::size_t i = 0; i < nodes.NumChunks(); ++i)

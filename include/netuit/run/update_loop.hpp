@@ -53,8 +53,9 @@ class NodeLoop final : public UpdateLoop {
   /// Refers to the mesh and the function. `first` is the number of the run's first update.
   NodeLoop(const MeshCore& mesh, std::uint64_t first, F& update) : mesh_(mesh), first_(first), update_(update) {}
 
-  bool Update(std::uint32_t thread, std::uint64_t update, std::span<const NodeRange> nodes, NodeNotes& notes,
-              std::uint32_t& position) override {
+  // A copy inlined in a caller may be compiled worse.
+  UIT_NOINLINE bool Update(std::uint32_t thread, std::uint64_t update, std::span<const NodeRange> nodes, NodeNotes& notes,
+                           std::uint32_t& position) override {
     Node node(*mesh_.Partitions()[thread], notes, mesh_.Seed(), first_ + update);
     // In a copy of its own, the compiler knows that no store changes what a closure has captured.
     std::conditional_t<is_constant_closure<F>, const F, F&> call = update_;
