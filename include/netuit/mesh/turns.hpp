@@ -69,7 +69,8 @@ class Turns {
 
   struct alignas(uit::cache_line) Post {
     typename Sync::template Atomic<std::uint64_t> at{0};
-    std::uint64_t held = 0;  // the turn to which this thread has come last; only its own
+    // The turn to which this thread has come last. On a line that no other reads: to look again at one that another has read takes long.
+    alignas(uit::cache_line) std::uint64_t held = 0;
   };
   std::vector<Post> posts_;
 };

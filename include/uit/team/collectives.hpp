@@ -142,7 +142,7 @@ template <TriviallyCopyable T, std::invocable<T, T> Op>
 class ReduceCall<T, Op> {
  public:
   ReduceCall(Rounds& rounds, const T& value, Op op, const Getter& getter)
-      : rounds_(rounds), has_all_(getter.Is(rounds)), op_(std::move(op)) {
+      : rounds_(rounds), has_all_(getter.Is(rounds)), op_(std::move(op)), mine_(value) {
     rounds_.Begin(KindOfCall<T, Call::reduce>(0, getter.Number()), sizeof value, BytesOf(value));
   }
   bool TryEnd() {
@@ -156,6 +156,7 @@ class ReduceCall<T, Op> {
 
  private:
   T ValueOf(std::size_t seat) const {
+    if (seat == rounds_.Seat()) return mine_;  // see Rounds::Begin
     if (rounds_.At(seat).bytes.size() != sizeof(T)) throw Error("a member has brought a value of another size");
     return LoadBytes<T>(rounds_.At(seat).bytes);
   }
@@ -163,6 +164,7 @@ class ReduceCall<T, Op> {
   Rounds& rounds_;
   bool has_all_;
   Op op_;
+  T mine_;
   std::optional<T> result_;
 };
 

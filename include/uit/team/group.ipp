@@ -152,6 +152,8 @@ UIT_DEFINE void Rounds::Begin(std::uint64_t kind, std::uint64_t total, ByteView 
   ++number_;
   CopyBytes(board.Room(number_).data(), piece.data(), piece.size());
   board.Post(number_, kind, total, piece.size());
+  // As others have read its board, the member's core would have to get the line back, if it were to read it itself.
+  brought_[seat_] = {.kind = kind, .total = total, .bytes = board.Room(number_).first(piece.size())};
   num_read_ = 0;
   has_begun_ = false;
   awaited_.reset();
@@ -169,14 +171,13 @@ UIT_DEFINE bool Rounds::TryEnd() {
 UIT_DEFINE bool Rounds::TryReadHost() {
   const std::vector<std::size_t>& here = group_->hosts[group_->own_host].seats;
   for (; num_read_ < here.size(); ++num_read_) {
+    if (here[num_read_] == seat_) continue;
     const Group::Seat& seat = group_->seats[here[num_read_]];
-    const auto brought = seat.board->Read(number_);
-    if (!brought) {
-      CheckThere(seat, [&] { return seat.board->Read(number_).has_value(); });
+    if (!seat.board->TryRead(number_, brought_[here[num_read_]])) {
+      CheckThere(seat, [&] { return seat.board->HasCome(number_); });
       CheckInTime(seat.process, true);
       return false;
     }
-    brought_[here[num_read_]] = *brought;
   }
   return true;
 }
@@ -204,7 +205,7 @@ UIT_DEFINE bool Rounds::TryReadOthers() {
   }
   const auto results = group_->results->Read(number_);
   if (!results) {
-    CheckThere(Leader(), [this] { return group_->results->Read(number_).has_value(); });
+    CheckThere(Leader(), [this] { return group_->results->HasCome(number_); });
     return false;
   }
   for (std::size_t i = 0; i < group_->seats.size(); ++i) {

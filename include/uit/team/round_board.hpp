@@ -60,17 +60,28 @@ class BasicRoundBoard {
     // Pairs with the acquire in Read.
     WordAt<AtomicRef>(head.number).store(number, std::memory_order_release);
   }
+  /// Whether Read would find that the board's member has come to round `number`. Never waits.
+  bool HasCome(std::uint64_t number) const { return WordAt<AtomicRef>(HeadOf(number).number).load(std::memory_order_relaxed) == number; }
   /// Returns what the board's member has brought to round `number`, or nothing if it has not come there. Never waits. The bytes stay
   /// until the reader itself posts to the next round. Throws if the member claims more bytes than its board has.
   std::optional<Brought> Read(std::uint64_t number) const {
+    Brought brought;
+    return TryRead(number, brought) ? std::optional(brought) : std::nullopt;
+  }
+  /// The same, into `brought`; returns whether the member has come.
+  ///
+  /// Each field is stored as it is and not as a part of the whole: a load of two fields at once, soon after they were stored one by one,
+  /// waits until all earlier stores are done, also that of Post to a line that other cores read.
+  bool TryRead(std::uint64_t number, Brought& brought) const {
     Head& head = HeadOf(number);
     // Pairs with the release in Post.
-    if (WordAt<AtomicRef>(head.number).load(std::memory_order_acquire) != number) return std::nullopt;
+    if (WordAt<AtomicRef>(head.number).load(std::memory_order_acquire) != number) return false;
     const SharedWord num_bytes = WordAt<AtomicRef>(head.num_bytes).load(std::memory_order_relaxed);
     if (num_bytes > capacity_) [[unlikely]] Refuse(num_bytes);
-    return Brought{.kind = head.kind,
-                   .total = head.total,
-                   .bytes = {Slot(number) + sizeof(Head), static_cast<std::size_t>(num_bytes)}};
+    brought.kind = head.kind;
+    brought.total = head.total;
+    brought.bytes = ByteView(Slot(number) + sizeof(Head), static_cast<std::size_t>(num_bytes));
+    return true;
   }
 
   /// Posts that the member brings nothing more in run `run`, and how it leaves it. Its member only; `run` never becomes smaller, and
