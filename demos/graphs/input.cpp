@@ -1,6 +1,9 @@
 #include "input.hpp"
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -75,10 +78,12 @@ Input::Input(const uit::World& world, const Options& options, const Weight& weig
 
 std::vector<netuit::NodeId> Input::ChooseRoots() const {
   std::vector<netuit::NodeId> roots;
+  std::set<netuit::NodeId> chosen;
+  const auto num_candidates = static_cast<std::size_t>(std::ranges::count_if(degrees_, [](auto degree) { return degree != 0; }));
   netuit::RandomStream random{options_.seed, 1U << 31U};
   while (world_.IsRoot() && roots.size() < options_.trials) {
     const netuit::NodeId node = random.Below(mesh_.NumNodes());
-    if (degrees_[node] != 0) roots.push_back(node);
+    if (degrees_[node] != 0 && (chosen.size() == num_candidates || chosen.insert(node).second)) roots.push_back(node);
   }
   return netuit::ValuesOfRoot(world_, roots);
 }

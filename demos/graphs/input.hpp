@@ -34,7 +34,7 @@ class Input {
   /// By node, how many edges begin there. Empty except on rank 0.
   const std::vector<std::uint32_t>& Degrees() const { return degrees_; }
 
-  /// As many random nodes as the options have trials, each with a neighbour. The same node may occur twice. Collective.
+  /// As many random nodes as the options have trials, each with a neighbour. All are different, unless the graph has too few. Collective.
   std::vector<netuit::NodeId> ChooseRoots() const;
   /// Half the number of edges that begin at nodes for which `is_reached(node)` holds: in an undirected graph, their links. Rank 0
   /// only.
