@@ -85,7 +85,7 @@ class Conveyors {
     Wait([&] {
       if (AdvanceUntil(ready, true)) return true;
       try {
-        for (std::size_t rank = 0; rank < me_.Size(); ++rank) me_.CheckStays(rank);
+        me_.CheckAllStay();
       } catch (const Error&) {  // it may have left something that is still to be handled
         if (num_last_looks++ == most_busy || !HandleAll()) throw;
       }

@@ -318,6 +318,15 @@ class Member {
     rounds_->CheckStays(Checked(rank));
     if (!SeatOf(rank).board) of_team_->CheckNobodyFailed();
   }
+  /// The same, for a wait that depends on any member.
+  void CheckAllStay() const {
+    bool are_all_here = true;
+    for (std::size_t rank = 0; rank < Size(); ++rank) {
+      rounds_->CheckStays(rank);
+      are_all_here = are_all_here && SeatOf(rank).board;
+    }
+    if (!are_all_here) of_team_->CheckNobodyFailed();
+  }
 
   /// Takes in what has arrived over the conduits between processes. Never waits. Returns whether anything has.
   bool Poll() {
