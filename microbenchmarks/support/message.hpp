@@ -15,7 +15,8 @@ template <std::size_t size>
 struct Block {
   using Word = std::conditional_t<size % sizeof(std::uint64_t) == 0, std::uint64_t, std::uint32_t>;
   std::array<Word, size / sizeof(Word)> words{};
-  void Mark(std::uint32_t number) { words.front() = words.back() = number; }
+  /// Writes all words. If some were left as they are, a copy would read them together with new ones, and so wait for all earlier stores.
+  void Mark(std::uint32_t number) { words.fill(number); }
   [[nodiscard]] std::uint64_t Check() const { return std::uint64_t{words.front()} + words.back(); }
 };
 
