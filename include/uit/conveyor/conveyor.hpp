@@ -57,18 +57,18 @@ class Conveyor final : detail::Carrier {
   /// Collective over the whole team. Throws InputError if the options have no room for the buffers.
   template <ItemHandler<T> F>
   Conveyor(Member& me, F handler, const ConveyorOptions& options = {})
-      : alone_(std::in_place, me), set_(*alone_), options_(options), outbox_(set_), dealer_(DealerTo(std::move(handler))) {
+      : alone_(std::in_place, me), scope_(*alone_), set_(*alone_), options_(options), outbox_(scope_), dealer_(DealerTo(std::move(handler))) {
     Open();
   }
   /// One of several conveyors of a member. Collective; throws like the other constructor.
   template <ItemHandler<T> F>
   Conveyor(Conveyors& set, F handler, const ConveyorOptions& options = {})
-      : set_(set), options_(options), outbox_(set_), dealer_(DealerTo(std::move(handler))) {
+      : scope_(set), set_(set.all_sets_), options_(options), outbox_(scope_), dealer_(DealerTo(std::move(handler))) {
     Open();
   }
   Conveyor(const Conveyor&) = delete;             ///< Not copied: its handler may refer to it.
   Conveyor& operator=(const Conveyor&) = delete;  ///< Not copied.
-  ~Conveyor() { Leave(set_); }
+  ~Conveyor() { Leave(scope_); }
 
   /// Sends an item to member `to`, which may be this one. Outside of a handler it waits for room, and handles items meanwhile. It
   /// then throws MemberLeft or PeerLost if the member for which it waits is gone.
@@ -137,7 +137,7 @@ class Conveyor final : detail::Carrier {
   /// Ends when every member has called it and all items have been handled, also those that handlers have pushed, and those of other
   /// conveyors of its set. Nothing that another member pushes after its own end is handled before this one's end. The conveyor can
   /// then be used again. Collective. Not in a handler.
-  void Finish() { set_.Finish(); }
+  void Finish() { scope_.Finish(); }
 
   /// What this member has done since the beginning.
   ConveyorTally Tally() const {
@@ -158,7 +158,7 @@ class Conveyor final : detail::Carrier {
     return std::make_unique<detail::DealerTo<T, F>>(std::move(handler));
   }
   void Open() {
-    Member& me = set_.me_;
+    Member& me = scope_.me_;
     rank_ = me.Rank();
     num_members_ = me.Size();
     detail::Places places;
@@ -168,9 +168,9 @@ class Conveyor final : detail::Carrier {
     }
     if (detail::HasTwoHops(options_, num_members_)) OpenTwoHops(me, places);
     else OpenDirect(me, places);
-    me.Connect();
+    set_.me_.Connect();  // that of the whole team
     set_.LimitAge(options_.max_age);
-    Join(set_);
+    Join(scope_);
   }
   void OpenDirect(Member& me, const detail::Places& places) {
     sizes_ = detail::SizeConveyor(options_, detail::bytes_of<T>, num_members_, detail::CountAllLanes(places.processes, rank_));
@@ -201,8 +201,8 @@ class Conveyor final : detail::Carrier {
   }
   /// Throws MemberLeft or PeerLost if a member that must make room for items to `to` is gone.
   void CheckRoomMayCome(std::size_t to) const {
-    set_.me_.CheckStays(outbox_.GetLanes().Next(to));
-    set_.me_.CheckStays(to);
+    scope_.me_.CheckStays(outbox_.GetLanes().Next(to));
+    scope_.me_.CheckStays(to);
   }
   void WaitForRoom(std::size_t to) {
     set_.CheckOutside();
@@ -267,7 +267,8 @@ class Conveyor final : detail::Carrier {
   void Close() override { outbox_.Close(); }
 
   std::optional<Conveyors> alone_{};  // unless it is one of several
-  Conveyors& set_;
+  Conveyors& scope_;                  // whose Finish ends this one
+  Conveyors& set_;                    // the outermost around: its waits advance all
   ConveyorOptions options_;
   detail::ConveyorSizes sizes_{};
   detail::Outbox<T> outbox_;

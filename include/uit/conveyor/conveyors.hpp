@@ -58,20 +58,31 @@ class Carrier {
 ///     for (…) questions.Push(owner, …);
 ///     both.Finish();   // until everything is answered
 ///
-/// It must outlive its conveyors. All members make the same ones in the same order. One thread uses it: its member's.
+/// A scope within a set ends for itself, as often as need be, while conveyors of the whole set go on:
+///
+///     uit::Conveyors scope{both, me};
+///     uit::Conveyor<Step> steps{scope, …};
+///     for (…) scope.Finish();   // until all steps are handled; questions and answers may be under way
+///
+/// It must outlive its conveyors and the scopes within it. All members make the same ones in the same order. One thread uses it: its
+/// member's.
 class Conveyors {
  public:
   /// Not collective. `me` must stay.
-  explicit Conveyors(Member& me) : me_(me) {}
+  explicit Conveyors(Member& me) : me_(me), all_sets_(*this) {}
+  /// A scope within `outer`, which must stay. Finish of `outer` also ends what this one carries. `me` is the member of `outer`, or the
+  /// same thread as a member of a group, within which the scope carries items; all groups then have a scope. Open its conveyors before
+  /// others carry items: that is collective over the whole team, and handles nothing. Not collective.
+  Conveyors(Conveyors& outer, Member& me) : me_(me), outer_(&outer), all_sets_(outer.all_sets_) {}
   Conveyors(const Conveyors&) = delete;             ///< Not copied: conveyors refer to it.
   Conveyors& operator=(const Conveyors&) = delete;  ///< Not copied.
 
-  /// As Conveyor::Finish, for all of them. Collective.
+  /// As Conveyor::Finish, for all of them, also those of scopes within. Meanwhile handles items of the sets around, too. Collective.
   void Finish() {
-    CheckOutside();
+    all_sets_.CheckOutside();
     Quiescence quiescence{me_};
-    Wait([&] {
-      AdvanceUntil([&] { return quiescence.IsConfirming(); }, true);
+    all_sets_.Wait([&] {
+      all_sets_.AdvanceUntil([&] { return quiescence.IsConfirming(); }, true);
       detail::QuiescenceCounts sum;
       for (const detail::Carrier* const conveyor : all_) conveyor->AddCounts(sum);
       return quiescence.TryEnd(sum.num_sent, sum.num_handled);
@@ -80,6 +91,7 @@ class Conveyors {
   /// As Conveyor::WaitUntil, for all of them.
   template <std::predicate Ready>
   void WaitUntil(Ready&& ready) {
+    if (outer_ != nullptr) return all_sets_.WaitUntil(ready);
     CheckOutside();
     std::size_t num_last_looks = 0;  // since a member was found to be gone
     Wait([&] {
@@ -94,13 +106,13 @@ class Conveyors {
   }
   /// As Conveyor::HandleArrived, for all of them.
   bool HandleArrived() {
-    const bool has_any = HandleAll();
-    SendIfOld();
+    const bool has_any = all_sets_.HandleAll();
+    all_sets_.SendIfOld();
     return has_any;
   }
 
-  /// Whether a handler or a task of theirs runs.
-  bool IsInHandler() const { return state_ == State::in_handler; }
+  /// Whether a handler or a task of theirs runs, or of the sets around and scopes within.
+  bool IsInHandler() const { return all_sets_.state_ == State::in_handler; }
   /// The member that uses them.
   Member& GetMember() const { return me_; }
 
@@ -201,6 +213,8 @@ class Conveyors {
   }
 
   Member& me_;
+  Conveyors* outer_ = nullptr;  // unless this is the outermost
+  Conveyors& all_sets_;         // the outermost, whose state all share
   std::vector<detail::Carrier*> all_{};
   std::chrono::nanoseconds max_age_{0};  // the least in the options of all so far, without 0
   TimePoint sent_{};                     // when what waited was last sent to all
@@ -208,10 +222,14 @@ class Conveyors {
   State state_ = State::outside;
 };
 
-inline void detail::Carrier::Join(Conveyors& set) { set.all_.push_back(this); }
-inline void detail::Carrier::Leave(Conveyors& set) { std::erase(set.all_, this); }
+inline void detail::Carrier::Join(Conveyors& set) {
+  for (Conveyors* each = &set; each != nullptr; each = each->outer_) each->all_.push_back(this);
+}
+inline void detail::Carrier::Leave(Conveyors& set) {
+  for (Conveyors* each = &set; each != nullptr; each = each->outer_) std::erase(each->all_, this);
+}
 inline void detail::Carrier::CheckWorks(const Conveyors& set) {
-  if (set.state_ == Conveyors::State::failed) set.CheckOutside();
+  if (set.all_sets_.state_ == Conveyors::State::failed) set.all_sets_.CheckOutside();
 }
 
 }  // namespace uit

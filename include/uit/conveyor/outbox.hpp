@@ -139,7 +139,7 @@ class Outbox {
     try {
       return call();
     } catch (...) {
-      set_.Refuse();
+      set_.all_sets_.Refuse();
       throw;
     }
   }

@@ -41,15 +41,15 @@ struct TaskOptions {
 class Tasks final : detail::Carrier {
  public:
   /// Not collective. `set` must stay, and this object must outlive all requests.
-  explicit Tasks(Conveyors& set, const TaskOptions& options = {}) : set_(set), options_(options) {
+  explicit Tasks(Conveyors& set, const TaskOptions& options = {}) : scope_(set), set_(set.all_sets_), options_(options) {
     if (options.max_tasks == 0) throw InputError("max_tasks must be at least 1");
-    Join(set_);
+    Join(scope_);
   }
   Tasks(const Tasks&) = delete;             ///< Not copied: tasks refer to it.
   Tasks& operator=(const Tasks&) = delete;  ///< Not copied.
   /// Destroys the tasks that have not ended.
   ~Tasks() {
-    Leave(set_);
+    Leave(scope_);
     while (live_.after != &live_)
       std::coroutine_handle<detail::TaskPromise>::from_promise(static_cast<detail::TaskPromise&>(*live_.after)).destroy();
   }
@@ -107,7 +107,7 @@ class Tasks final : detail::Carrier {
   /// For Requests: lets a task go on soon.
   void Resume(std::coroutine_handle<> task) { ready_.push_back(task); }
   /// For Requests: the set.
-  Conveyors& Set() const { return set_; }
+  Conveyors& Set() const { return scope_; }
 
  private:
   /// A task that waits for a condition. Part of its frame.
@@ -179,7 +179,8 @@ class Tasks final : detail::Carrier {
     sum.num_handled += account_.num_ended;
   }
 
-  Conveyors& set_;
+  Conveyors& scope_;  // whose Finish ends them
+  Conveyors& set_;    // the outermost around: its waits advance all
   TaskOptions options_;
   std::pmr::unsynchronized_pool_resource memory_{};  // of the frames
   detail::TaskAccount account_{};

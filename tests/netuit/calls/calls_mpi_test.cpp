@@ -236,6 +236,17 @@ TEST_CASE("Calls that cannot be made are refused") {
       if (team.IsRoot()) give(0, 1);
     });
   });
+  const std::string nested = "a run cannot begin inside another";
+  tells(nested, [&] {
+    mesh.Finish([&] { mesh.Finish([] {}); });
+  });
+  tells(nested, [&] {
+    mesh.Finish([&] { other.Finish([] {}); });
+  });
+  auto finish = mesh.AddCall<std::uint64_t>([&](Node&, std::uint64_t) { mesh.Finish([] {}); });
+  tells(nested, [&] {
+    mesh.Finish([&] { finish(static_cast<NodeId>(team.Rank()), 1); });
+  });
   CHECK_FALSE(WordsThrownBy([&] { mesh.Finish([&] { fail(static_cast<NodeId>(team.Rank()), 1); }); }).empty());
   // The mesh can make calls afterwards.
   CHECK(mesh.Finish([&] { give(1, 1); }).handled == team.NumProcesses());
