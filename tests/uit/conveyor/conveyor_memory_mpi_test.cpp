@@ -1,11 +1,19 @@
-// The memory of a conveyor between processes: no more than it says, and none that is allocated again and again.
+// The memory of conveyors and tasks between processes: no more than they say, and none that is allocated again and again.
 #include <uit/conveyor/conveyor.hpp>
 
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
 
+#include <uit/conveyor/combining_conveyor.hpp>
 #include <uit/conveyor/conveyor_sizes.hpp>
+#include <uit/conveyor/conveyors.hpp>
+#include <uit/conveyor/requests.hpp>
+#include <uit/conveyor/span_conveyor.hpp>
+#include <uit/conveyor/tasks.hpp>
 #include <uit/team/team.hpp>
 
 #include "tests/support/catch.hpp"
@@ -27,6 +35,31 @@ void FillAll(Member& me, Conveyor<std::uint64_t>& conveyor) {
     me.Barrier();
   }
   conveyor.Finish();
+}
+
+/// Runs `test` on teams of 1 and 2 threads per process.
+void ForTeams(const std::function<void(Member&, Checks&)>& test) {
+  for (const std::uint32_t threads : {1U, 2U}) {
+    CAPTURE(threads);
+    Checks checks;
+    Team{MpiTestWorld(), {.threads = threads}}.Run([&](Member& me) { test(me, checks); });
+  }
+}
+
+/// Runs rounds of `work` until five in a row have allocated nothing, anywhere. Returns whether there are such. Some buffers are first
+/// needed when another member is late, so some rounds still allocate, but fewer and fewer. Collective.
+bool BecomesQuiet(Member& me, const std::function<void()>& work) {
+  int num_quiet = 0;
+  for (int round = 0; round < 2000 && num_quiet < 5; ++round) {
+    me.Barrier();
+    const std::size_t before = num_allocations;
+    me.Barrier();
+    work();
+    me.Barrier();
+    const bool is_quiet = num_allocations == before;
+    num_quiet = me.AllReduce(is_quiet, [](bool a, bool b) { return a && b; }) ? num_quiet + 1 : 0;
+  }
+  return num_quiet == 5;
 }
 
 }  // namespace
@@ -63,29 +96,59 @@ TEST_CASE("A conveyor holds no more memory than it says") {
 }
 
 TEST_CASE("Once its buffers have been used, a conveyor allocates nothing in a round") {
-  for (const std::uint32_t threads : {1U, 2U}) {
-    CAPTURE(threads);
-    Checks checks;
-    Team{MpiTestWorld(), {.threads = threads}}.Run([&](Member& me) {
-      Conveyor<std::uint64_t> conveyor{me, [](const std::uint64_t&) {}, {.buffer_bytes = 4096}};
-      const auto work = [&] {
-        for (int i = 0; i < 2000; ++i)
-          for (std::size_t to = 0; to < me.Size(); ++to) conveyor.Push(to, 1);
-        conveyor.Finish();
-      };
-      for (int round = 0; round < 3; ++round) FillAll(me, conveyor);
-      // Some buffers are first needed when another member is late, so some rounds still allocate, but fewer and fewer.
-      int num_quiet = 0;
-      for (int round = 0; round < 2000 && num_quiet < 5; ++round) {
-        me.Barrier();
-        const std::size_t before = num_allocations;
-        me.Barrier();
-        work();
-        me.Barrier();
-        const bool is_quiet = num_allocations == before;
-        num_quiet = me.AllReduce(is_quiet, [](bool a, bool b) { return a && b; }) ? num_quiet + 1 : 0;
+  ForTeams([](Member& me, Checks& checks) {
+    Conveyor<std::uint64_t> conveyor{me, [](const std::uint64_t&) {}, {.buffer_bytes = 4096}};
+    for (int round = 0; round < 3; ++round) FillAll(me, conveyor);
+    THAT(BecomesQuiet(me, [&] {
+      for (int i = 0; i < 2000; ++i)
+        for (std::size_t to = 0; to < me.Size(); ++to) conveyor.Push(to, 1);
+      conveyor.Finish();
+    }));
+  });
+}
+
+TEST_CASE("A combining conveyor and one of spans allocate nothing in a round, once their buffers have been used") {
+  ForTeams([](Member& me, Checks& checks) {
+    Conveyors set{me};
+    using Sums = CombiningConveyor<std::uint32_t, std::uint64_t, std::plus<>>;
+    Sums sums{set, [](const Sums::Item&) {}, Combine<std::plus<>>{.table_bytes = 8192, .conveyor = {.buffer_bytes = 4096}}};
+    SpanConveyor<std::uint64_t> spans{set, [](std::span<const std::uint64_t>) {},
+                                      SpanConveyorOptions{.max_item_bytes = 800, .conveyor = {.buffer_bytes = 4096}}};
+    const std::vector<std::uint64_t> item(100, 1);
+    THAT(BecomesQuiet(me, [&] {
+      for (std::uint32_t i = 0; i < 200; ++i) {
+        for (std::size_t to = 0; to < me.Size(); ++to) {
+          sums.Push(to, {i % 30, 1});
+          spans.Push(to, std::span(item).first(i % 101));
+        }
       }
-      THAT(num_quiet == 5);
-    });
-  }
+      set.Finish();
+    }));
+    THAT(sums.Tally().combined > 0);
+  });
+}
+
+TEST_CASE("Tasks and their requests allocate nothing in a round, once others have run") {
+  ForTeams([](Member& me, Checks& checks) {
+    Conveyors set{me};
+    Tasks tasks{set, {.max_tasks = 256}};
+    Requests<std::uint64_t, std::uint64_t> twice{tasks, [](const std::uint64_t& value) { return 2 * value; },
+                                                 {.max_under_way = 64, .conveyor = {.buffer_bytes = 4096}}};
+    std::uint64_t sum = 0;
+    const auto ask = [&](std::size_t to) -> Task {
+      sum += co_await twice(to, 1);
+      co_await tasks.Yield();
+      co_await tasks.Until([&] { return sum > 0; });
+      sum += co_await twice((to + 1) % me.Size(), 2);
+    };
+    std::uint64_t num_rounds = 0;
+    THAT(BecomesQuiet(me, [&] {
+      for (int i = 0; i < 100; ++i)
+        for (std::size_t to = 0; to < me.Size(); ++to) tasks.Start(ask, to);
+      set.Finish();
+      ++num_rounds;
+    }));
+    THAT(sum == num_rounds * 100 * me.Size() * 6);
+    THAT(me.Size() == 1 || twice.Tally().waited > 0);
+  });
 }
