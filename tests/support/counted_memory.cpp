@@ -24,6 +24,7 @@ namespace uit::testing {
 std::atomic<std::size_t> num_allocations{0};
 std::atomic<std::size_t> num_allocated_bytes{0};
 std::atomic<std::size_t> num_held_bytes{0};
+std::atomic<std::size_t> most_held_bytes{0};
 std::atomic<std::size_t> largest_allocation{0};
 
 #if UIT_TESTING_COUNTS_MEMORY
@@ -35,7 +36,9 @@ void* CountedAllocate(std::size_t size, std::size_t alignment) {
   largest_allocation.store(std::max(largest_allocation.load(std::memory_order_relaxed), size), std::memory_order_relaxed);
   void* const memory = std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
   if (memory == nullptr) throw std::bad_alloc{};
-  num_held_bytes.fetch_add(malloc_usable_size(memory), std::memory_order_relaxed);
+  const std::size_t usable = malloc_usable_size(memory);
+  const std::size_t held = num_held_bytes.fetch_add(usable, std::memory_order_relaxed) + usable;
+  most_held_bytes.store(std::max(most_held_bytes.load(std::memory_order_relaxed), held), std::memory_order_relaxed);
   return memory;
 }
 

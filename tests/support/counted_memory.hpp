@@ -10,6 +10,7 @@ namespace uit::testing {
 extern std::atomic<std::size_t> num_allocations;
 extern std::atomic<std::size_t> num_allocated_bytes;  // by all allocations, including those that were freed
 extern std::atomic<std::size_t> num_held_bytes;       // now, as the allocator rounds them up
+extern std::atomic<std::size_t> most_held_bytes;      // at any time
 extern std::atomic<std::size_t> largest_allocation;
 
 /// The largest allocation since construction.

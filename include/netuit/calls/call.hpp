@@ -37,7 +37,7 @@ struct CallLine<T, void> {
 template <typename Line>
 class CallLines {
  public:
-  CallLines(const std::vector<NodeOwner>& owners, std::uint32_t num_threads) : owners_(owners), by_thread_(num_threads, nullptr) {}
+  CallLines(const NodeOwners& owners, std::uint32_t num_threads) : owners_(owners), by_thread_(num_threads, nullptr) {}
   /// The line of a thread; null before the first Finish.
   Line*& Of(std::uint32_t thread) { return by_thread_[thread]; }
   /// The line of the calling thread. Throws uit::Error if it has none.
@@ -47,12 +47,12 @@ class CallLines {
   }
   /// Throws uit::InputError if the mesh has no such node.
   NodeOwner OwnerOf(NodeId node) const {
-    if (node >= owners_.size()) [[unlikely]] RefuseNode(node, owners_.size());
-    return owners_[node];
+    if (node >= owners_.NumNodes()) [[unlikely]] RefuseNode(node, owners_.NumNodes());
+    return owners_.Of(node);
   }
 
  private:
-  const std::vector<NodeOwner>& owners_;  // by node
+  const NodeOwners& owners_;
   std::vector<Line*> by_thread_;
 };
 

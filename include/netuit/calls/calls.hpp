@@ -33,7 +33,7 @@ class CallKind final : public CallBase {
   using Carried = CallLine<T, Operation>;
 
  public:
-  CallKind(const MeshCore& mesh, const std::vector<NodeOwner>& owners, F function, const typename Carried::Options& options)
+  CallKind(const MeshCore& mesh, const NodeOwners& owners, F function, const typename Carried::Options& options)
       : function_(std::move(function)), options_(options), lines_(owners, mesh.NumThreads()), call_(lines_) {}
   Call<T, Operation> Handle() const { return call_; }
   std::unique_ptr<OpenCall> Open(CallSite& site) override { return std::make_unique<Opened>(*this, site); }

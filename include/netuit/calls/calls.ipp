@@ -78,7 +78,7 @@ namespace netuit {
 UIT_DEFINE uit::ConveyorTally MeshCalls::FinishOnAll(uit::FunctionRef<void(detail::CallSite&)> body) {
   if (!IsOpen()) throw uit::Error("the mesh can make no calls, because it is closed or has lost a peer; make a new one");
   Threads().Check();
-  const std::vector<detail::NodeOwner>& owners = Owners();
+  const detail::NodeOwners& owners = Owners();
   if (!session_) session_ = std::make_shared<detail::CallSession>(GetTeam());
   uit::ConveyorTally all;
   try {

@@ -74,7 +74,7 @@ class FetchKind final : public CallBase {
  public:
   using Result = decltype(CallWith(std::declval<F&>(), std::declval<Node&>(), std::declval<const Argument&>()));
 
-  FetchKind(const MeshCore& mesh, const std::vector<NodeOwner>& owners, F function, const uit::RequestOptions& options)
+  FetchKind(const MeshCore& mesh, const NodeOwners& owners, F function, const uit::RequestOptions& options)
       : function_(std::move(function)), options_(options), lines_(owners, mesh.NumThreads()) {}
   Fetch<Argument, Result> Handle() const { return Fetch<Argument, Result>(lines_); }
   std::unique_ptr<OpenCall> Open(CallSite& site) override { return std::make_unique<Opened>(*this, site); }

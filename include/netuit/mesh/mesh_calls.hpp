@@ -49,7 +49,7 @@ class MeshCalls : public MeshCore {
   /// All workers of a process call the same object, so the function changes only what belongs to its node, such as fields. It uses
   /// no channels. What it writes to a published field is published in the next run. Its node stands for no update: Update() is 0,
   /// and Random() gives the same numbers in every call. Collective. Each process stores the owner of each node of the whole graph, in
-  /// 8 bytes. Defined in netuit/calls/calls.hpp.
+  /// 8 bytes, unless each worker has a block of consecutive nodes, as those of a GraphInParts have. Defined in netuit/calls/calls.hpp.
   template <uit::TriviallyCopyable T, typename F>
   Call<T> AddCall(F function, const uit::ConveyorOptions& options);
   /// Adds a function with default options.
@@ -93,13 +93,13 @@ class MeshCalls : public MeshCore {
   ~MeshCalls();
 
  private:
-  /// Returns the owner of each node of the whole graph, by id. The first call is collective.
-  const std::vector<detail::NodeOwner>& Owners();
+  /// Returns the owner of each node of the whole graph. The first call is collective.
+  const detail::NodeOwners& Owners();
   /// Calls `body(site)` on every thread of every process, and waits until all calls have been handled. Returns what all workers have
   /// done together. Collective. Defined in netuit/calls/calls.ipp.
   uit::ConveyorTally FinishOnAll(uit::FunctionRef<void(detail::CallSite&)> body);
 
-  std::vector<detail::NodeOwner> owners_{};  // by node, once they have been requested
+  detail::NodeOwners owners_{};  // once they have been requested
   std::vector<std::unique_ptr<detail::CallBase>> calls_{};
   std::shared_ptr<detail::CallSession> session_{};  // null before the first Finish
 };
