@@ -1,10 +1,16 @@
 // Usage: lost_peer_program CASE FOLDER. Of two processes, rank 1 ends, throws, is killed or falls silent, outside a run or in
 // one. Rank 0 prints what it noticed: "seen: WORDS, SECONDS s". lost_peer_program_test.py checks this.
+#include <netuit/calls/calls.hpp>
 #include <netuit/calls/fetch.hpp>
 #include <netuit/checkpoint/run_with_checkpoints.hpp>
 #include <netuit/netuit.hpp>
 #include <netuit/run/modes.hpp>
+#include <uit/conveyor/combining_conveyor.hpp>
 #include <uit/conveyor/conveyor.hpp>
+#include <uit/conveyor/conveyors.hpp>
+#include <uit/conveyor/requests.hpp>
+#include <uit/conveyor/span_conveyor.hpp>
+#include <uit/conveyor/tasks.hpp>
 #include <uit/team/member.hpp>
 
 #include <mpi.h>
@@ -13,15 +19,18 @@
 #include <atomic>
 #include <chrono>
 #include <csignal>
+#include <cstddef>
 #include <cstdio>
 #include <exception>
 #include <filesystem>
 #include <fstream>
 #include <functional>
 #include <optional>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <vector>
 
 using namespace std::chrono_literals;
 
@@ -150,6 +159,43 @@ int main(int argc, char** argv) {
             else if (!conveyor.TryPush(3, round)) conveyor.HandleArrived();
           }
         });
+        return "ended";
+      });
+    } else if (what == "killed_span" || what == "killed_combining" || what == "killed_requests") {
+      const uit::Team team{world, {.threads = 2}};
+      Watch([&] {
+        team.Run([&](uit::Member& me) {
+          uit::Conveyors set{me};
+          uit::SpanConveyor<int> spans{set, [](std::span<const int>) {}};
+          uit::CombiningConveyor<int, int, std::plus<>> sums{
+              set, [](const uit::Keyed<int, int>&) {}, uit::Combine<std::plus<>>{.table_bytes = 1024, .conveyor = {.buffer_bytes = 4096}}};
+          uit::Tasks tasks{set, {.max_tasks = 64}};
+          uit::Requests<int, int> ask{tasks, [](int number) { return number; }};
+          const auto ask_all = [&](int number) -> uit::Task {
+            for (std::size_t to = 0; to < me.Size(); ++to) co_await ask(to, number);
+          };
+          const std::vector<int> item(1000);
+          for (int round = 0;; ++round) {
+            if (round == 100 && me.Rank() == 3) std::raise(SIGKILL);
+            if (round < 100) set.Finish();
+            else if (what == "killed_span") spans.Push(3, item);
+            else if (what == "killed_combining") sums.Push(3, {round, 1});
+            else tasks.Start(ask_all, round);
+          }
+        });
+        return "ended";
+      });
+    } else if (what == "killed_calls") {
+      netuit::Mesh mesh{uit::Team{world, {.threads = 2}}, netuit::Torus(4, 4)};
+      auto call = mesh.AddCall<int>([&](netuit::Node&, int number) {
+        if (number == 100 && !is_first) std::raise(SIGKILL);
+      });
+      Watch([&] {
+        for (int round = 0;; ++round) {
+          mesh.Finish([&](netuit::Node& node) {
+            for (const netuit::OutEdge edge : node.Out()) call(edge.Target(), round);
+          });
+        }
         return "ended";
       });
     } else if (what == "fetch") {

@@ -47,6 +47,15 @@ OUTSIDE = (
     Case("the same with relays: a try", "conveyor_try_two_hops", r"lost: rank 1 has ended \(while a member waits for it\)", 0, survives=True),
     Case("the same with relays: Finish", "conveyor_finish_two_hops", r"lost: rank 1 has ended \(in a collective call\)", 0, survives=True),
     Case("the other has ended while tasks wait for its answers", "fetch", r"lost: rank 1 has ended \(in a collective call\)", 0, survives=True),
+    *(
+        Case(f"the other is killed while {whom}", f"killed_{kind}", r"lost: rank 1 has ended \((in a collective call|while a member waits for it)\)", 0, survives=True)
+        for kind, whom in (
+            ("span", "members push long items to it"),
+            ("combining", "members push items with keys to it"),
+            ("requests", "tasks ask it"),
+            ("calls", "it handles a call of a mesh"),
+        )
+    ),
     Case("the other has ended before Close", "close_ended", "not closed", 0, survives=True),
     Case("the other never closes", "close_silent", "not closed", 10),
     Case("the other was given up, and writes its results", "given_up", "not closed", 10, leaves="late"),
