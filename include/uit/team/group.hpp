@@ -39,6 +39,7 @@ struct Group {
     std::vector<std::size_t> seats{};
     bool has_one_process = true;
   };
+  std::uint64_t number = 0;              // among the groups that a run has made by splits; 0 for the whole team
   std::size_t piece_bytes = 0;           // most that a member brings to a round; a multiple of RoundBoard::alignment
   std::vector<Seat> seats;
   std::vector<Host> hosts;
@@ -61,9 +62,9 @@ struct Group {
 
 /// Makes groups. Each of `lists` names the members of one by their ranks in the team; a rank is in at most one. Rank r is thread
 /// r % num_threads of process r / num_threads. Returns for each list the group, or null if no member of this process is in it.
-/// `first_stream` is the first of as many streams as there are lists. Collective over the processes of `world`.
+/// Uses as many streams of `world` as there are lists. Collective over its processes.
 std::vector<std::shared_ptr<Group>> MakeGroups(const World& world, std::uint32_t num_threads,
-                                               const std::vector<std::vector<std::size_t>>& lists, int first_stream);
+                                               const std::vector<std::vector<std::size_t>>& lists);
 
 /// One member's way through the rounds of a group. Its thread only.
 class Rounds {

@@ -69,7 +69,7 @@ class BoardLayout {
 };
 
 UIT_DEFINE std::vector<std::shared_ptr<Group>> MakeGroups(const World& world, std::uint32_t num_threads,
-                                                          const std::vector<std::vector<std::size_t>>& lists, int first_stream) {
+                                                          const std::vector<std::vector<std::size_t>>& lists) {
   const std::size_t own = world.Rank();
   const std::vector<std::size_t> neighbors = world.HostRanks();
   std::vector<std::size_t> firsts = world.AllGatherValue(neighbors.empty() ? own : neighbors.front());
@@ -139,7 +139,7 @@ UIT_DEFINE std::vector<std::shared_ptr<Group>> MakeGroups(const World& world, st
     if (group.hosts.size() < 2 || group.seats[group.hosts[group.own_host].leader].process != own) continue;
     std::vector<std::size_t> leaders;
     for (const Group::Host& host : group.hosts) leaders.push_back(group.seats[host.leader].process);
-    group.rounds = std::make_unique<HostRounds>(world, first_stream + static_cast<int>(list), leaders, group.own_host,
+    group.rounds = std::make_unique<HostRounds>(world, 1 + static_cast<int>(list), leaders, group.own_host,
                                                 group.seats.size() * group.RecordBytes());
   }
   world.Agree("");  // all boards and links are ready

@@ -252,8 +252,10 @@ class Member {
     return Started<detail::ExchangeSpanCall<T>>(*this, parts, received);
   }
 
-  /// Returns this thread as a member of a group of those that give the same color, in order of `key`, then of rank. All members of
-  /// the whole team call it; a group cannot be split again.
+  /// Returns this thread as a member of a group: of those members of its present group that give the same color, in order of `key`,
+  /// then of rank. All members of the whole team call it at the same time, each on its member of the group that it divides: the team,
+  /// or a group, also one of another size. A group that is to stay as it is gives one color. Throws if only some members of a group
+  /// split it. The memory of a group is given back in the first Split after its last member has been destroyed.
   Member Split(std::int64_t color, std::int64_t key = 0);
 
   /// Returns an inlet of a conduit to another member, or to this one. The n-th inlet from one member to another joins the n-th outlet
@@ -444,6 +446,7 @@ class Member {
   std::uint64_t run_;
   std::shared_ptr<detail::Rounds> rounds_;
   std::shared_ptr<detail::Rounds> of_team_;  // of the member of the whole team
+  Member* whole_ = nullptr;                  // that member, unless it is this one
   std::vector<Fabric*> fabrics_{};
   SpinHabit habit_;
   bool is_in_call_ = false;

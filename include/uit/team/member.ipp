@@ -43,28 +43,37 @@ UIT_DEFINE Member::Member(detail::TeamRuns& runs, detail::Joints& joints, LoopBo
       habit_(habit) {}
 
 UIT_DEFINE Member Member::Split(std::int64_t color, std::int64_t key) {
-  if (&rounds_->GetGroup() != runs_->Everybody().get()) throw Error("a group of a team cannot be split again; split the whole team");
+  RoundsForCall();  // throws if this member can make no call
   struct Choice {
     std::int64_t color, key;
+    std::uint64_t group, size, rank;
   };
-  const std::vector<Choice> choices = AllGather(Choice{color, key});
-  std::map<std::int64_t, std::vector<std::size_t>> by_color;
-  for (std::size_t rank = 0; rank < choices.size(); ++rank) by_color[choices[rank].color].push_back(rank);
+  Member& whole = whole_ != nullptr ? *whole_ : *this;
+  const Choice mine{color, key, rounds_->GetGroup().number, Size(), Rank()};
+  const std::vector<Choice> choices = whole.AllGather(mine);
+  std::map<std::pair<std::uint64_t, std::int64_t>, std::vector<std::size_t>> by_color;  // and by the group that is split
+  for (std::size_t rank = 0; rank < choices.size(); ++rank) by_color[{choices[rank].group, choices[rank].color}].push_back(rank);
+  std::map<std::uint64_t, std::uint64_t> num_in;  // by group
+  for (const Choice& choice : choices) ++num_in[choice.group];
+  for (const Choice& choice : choices) {
+    if (num_in[choice.group] != choice.size) throw Error("some members of a group of a team split it, while others split another group");
+  }
   std::vector<std::vector<std::size_t>> lists;
   std::size_t list = 0;
   std::size_t seat = 0;
   for (auto& [each, ranks] : by_color) {
-    std::ranges::sort(ranks, {}, [&](std::size_t rank) { return std::pair(choices[rank].key, rank); });
-    if (each == color) {
+    std::ranges::sort(ranks, {}, [&](std::size_t rank) { return std::pair(choices[rank].key, choices[rank].rank); });
+    if (each == std::pair(mine.group, color)) {
       list = lists.size();
-      seat = static_cast<std::size_t>(std::ranges::find(ranks, Rank()) - ranks.begin());
+      seat = static_cast<std::size_t>(std::ranges::find(ranks, whole.Rank()) - ranks.begin());
     }
     lists.push_back(std::move(ranks));
   }
   runs_->DoAlone([&] { runs_->MakeSplit(lists); });
   Member member(*runs_, *joints_, *loops_, *has_failed_, runs_->SplitGroup(list), seat, thread_, run_, habit_);
-  member.fabrics_ = fabrics_;
+  member.fabrics_ = whole.fabrics_;
   member.of_team_ = of_team_;
+  member.whole_ = &whole;
   return member;
 }
 
@@ -123,7 +132,7 @@ UIT_DEFINE TeamRuns::TeamRuns(const World& world, const TeamOptions& options)
       loops_(num_threads_) {
   std::vector<std::size_t> ranks(world.Size() * num_threads_);
   std::iota(ranks.begin(), ranks.end(), std::size_t{0});
-  everybody_ = MakeGroups(private_world_, num_threads_, {ranks}, 1).front();
+  everybody_ = MakeGroups(private_world_, num_threads_, {ranks}).front();
 }
 
 UIT_DEFINE TeamRuns::~TeamRuns() {
@@ -241,22 +250,48 @@ UIT_DEFINE void TeamRuns::DoAlone(FunctionRef<void()> work) {
 }
 
 UIT_DEFINE void TeamRuns::MakeSplit(const std::vector<std::vector<std::size_t>>& lists) {
-  if (!split_world_) split_world_ = world_.Duplicate();
-  split_ = MakeGroups(*split_world_, num_threads_, lists, num_splits_ + 1);
-  num_splits_ += static_cast<int>(lists.size());
-  split_groups_.insert(split_groups_.end(), split_.begin(), split_.end());
+  EndUnusedSplits();
+  MadeSplit& made = splits_.emplace_back(MadeSplit{.world = world_.Duplicate()});
+  made.groups = MakeGroups(made.world, num_threads_, lists);
+  for (const auto& group : made.groups) {
+    ++num_groups_;
+    if (group) group->number = num_groups_;
+  }
+}
+
+UIT_DEFINE void TeamRuns::EndUnusedSplits() {
+  std::vector<std::uint64_t> is_used;
+  for (const MadeSplit& split : splits_)
+    is_used.push_back(std::ranges::any_of(split.groups, [](const auto& group) { return group.use_count() > 1; }) ? 1 : 0);
+  if (is_used.empty()) return;
+  world_.Max(is_used);
+  bool is_clean = true;
+  std::vector<MadeSplit> kept;
+  for (std::size_t i = 0; i < splits_.size(); ++i) {
+    if (is_used[i] != 0) kept.push_back(std::move(splits_[i]));
+    else is_clean = End(splits_[i], After(std::chrono::seconds(10))) && is_clean;
+  }
+  splits_ = std::move(kept);
+  if (is_clean) return;
+  world_.Process()->Watch().Check("in a split");
+  throw Error("the other processes of the team do not close their connections");
+}
+
+UIT_DEFINE bool TeamRuns::End(MadeSplit& split, Deadline deadline) {
+  bool is_clean = true;
+  for (const auto& group : split.groups)
+    if (group && group->rounds) is_clean = group->rounds->Close(deadline) && is_clean;
+  split.groups.clear();
+  if (!world_.Process()->IsBroken()) is_clean = split.world.Release(deadline) && is_clean;
+  return is_clean;
 }
 
 UIT_DEFINE bool TeamRuns::Disconnect(Deadline deadline) {
   bool is_clean = joints_->Close(deadline);
   joints_.reset();
-  for (const auto& group : split_groups_)
-    if (group && group->rounds) is_clean = group->rounds->Close(deadline) && is_clean;
-  split_.clear();
-  split_groups_.clear();
-  num_splits_ = 0;
-  if (split_world_ && !world_.Process()->IsBroken()) is_clean = split_world_->Release(deadline) && is_clean;
-  split_world_.reset();
+  for (MadeSplit& split : splits_) is_clean = End(split, deadline) && is_clean;
+  splits_.clear();
+  num_groups_ = 0;
   return is_clean;
 }
 

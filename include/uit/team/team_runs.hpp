@@ -46,10 +46,11 @@ class TeamRuns {
   /// Calls `work` on one thread of the process, while all others wait and do not communicate. All members call it, with nothing
   /// between it and the last collective call, so that none is missing.
   void DoAlone(FunctionRef<void()> work);
-  /// Makes the groups of a split. Collective over the processes; call it in DoAlone.
+  /// Makes the groups of a split, and ends those of earlier ones of which no member is left in any process. Collective over the
+  /// processes; call it in DoAlone.
   void MakeSplit(const std::vector<std::vector<std::size_t>>& lists);
   /// Returns a group of the last split that has a member in this process.
-  const std::shared_ptr<Group>& SplitGroup(std::size_t list) const { return split_[list]; }
+  const std::shared_ptr<Group>& SplitGroup(std::size_t list) const { return splits_.back().groups[list]; }
   /// The group of all members.
   const std::shared_ptr<Group>& Everybody() const { return everybody_; }
   /// See TeamOptions::peer_timeout.
@@ -58,9 +59,19 @@ class TeamRuns {
   bool IsOneProcess() const { return everybody_->seats.size() == num_threads_; }
 
  private:
+  /// What one split has made.
+  struct MadeSplit {
+    World world;                                    // of its groups alone, so that their memory goes with it
+    std::vector<std::shared_ptr<Group>> groups{};   // null where no member is in this process
+  };
+
   /// Calls `work` on a thread, with `me` as its member, which is made if it is null. Notes a failure, and lets the others know.
   void Work(std::uint32_t thread, std::unique_ptr<Member>& me, std::exception_ptr& failure, FunctionRef<void()> work);
   void BeginRun();
+  /// Ends splits of which no process has a member. Collective; call it in DoAlone.
+  void EndUnusedSplits();
+  /// Closes the connections of a split and gives its memory back. Returns false at the deadline. Collective.
+  bool End(MadeSplit& split, Deadline deadline);
   /// Ends a run in which the threads have failed so, and returns the largest of the codes of all processes, or throws. Collective.
   int EndRun(const std::vector<int>& codes, const std::vector<std::exception_ptr>& failures);
   /// Ends the connections of a run. Returns false at the deadline. Collective.
@@ -89,10 +100,8 @@ class TeamRuns {
   std::atomic<bool> has_failed_{false};                // a member of this process, in the current run
   std::optional<Joints> joints_;                       // of the current run
   std::vector<std::unique_ptr<Member>> members_;       // by thread, if they go on
-  std::optional<World> split_world_;                   // of the splits of the current run
-  int num_splits_ = 0;                                 // groups made in it so far
-  std::vector<std::shared_ptr<Group>> split_;          // the last
-  std::vector<std::shared_ptr<Group>> split_groups_;   // all of the current run
+  std::vector<MadeSplit> splits_;                      // of the current run, in order; the others have ended
+  std::uint64_t num_groups_ = 0;                       // made by splits of the current run
 };
 
 }  // namespace uit::detail

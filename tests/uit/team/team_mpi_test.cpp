@@ -389,6 +389,46 @@ TEST_CASE("A team is split by colors and keys") {
   });
 }
 
+TEST_CASE("Groups of a team are split again, also of different sizes at the same time") {
+  for (const std::uint32_t threads : {1U, 2U, 3U}) {
+    Checks checks;
+    TeamWith(threads).Run([&](Member& me) {
+      const auto descending = [&](std::size_t divisor) {  // the ranks that are congruent to this member's, in the order of the groups
+        std::vector<std::size_t> ranks;
+        for (std::size_t rank = me.Size(); rank-- > 0;)
+          if (rank % divisor == me.Rank() % divisor) ranks.push_back(rank);
+        return ranks;
+      };
+      const auto check = [&](Member& group, const std::vector<std::size_t>& ranks) {
+        THAT(group.AllGather(me.Rank()) == ranks);
+        std::vector<std::size_t> data(20'000, 1);
+        group.AllReduce(std::span{data}, std::plus<>{});
+        THAT(data.back() == ranks.size());
+      };
+      Member half = me.Split(static_cast<std::int64_t>(me.Rank() % 2), -static_cast<std::int64_t>(me.Rank()));
+      check(half, descending(2));
+      for (int round = 0; round < 2; ++round) {
+        Member quarter = half.Split(static_cast<std::int64_t>(me.Rank() / 2 % 2));
+        check(quarter, descending(4));
+        auto to = quarter.InletTo<std::size_t>(quarter.Right());
+        auto from = quarter.OutletFrom<std::size_t>(quarter.Left());
+        me.Connect();
+        to.TryPut(me.Rank());
+        THAT(quarter.Step(from, After(30s)));
+        THAT(from.Get() == descending(4)[quarter.Left()]);
+        const bool is_even = me.Rank() % 2 == 0;  // these divide what the others keep
+        Member eighth = is_even ? quarter.Split(static_cast<std::int64_t>(me.Rank() / 4 % 2)) : half.Split(0);
+        check(eighth, descending(is_even ? 8 : 2));
+        check(half, descending(2));
+        check(quarter, descending(4));
+        Member turned = me.Split(0, -static_cast<std::int64_t>(me.Rank()));
+        check(turned, descending(1));
+        me.Barrier();
+      }
+    });
+  }
+}
+
 TEST_CASE("If a member throws, all others notice, and Run throws on every process") {
   const Team team = TeamWith(2);
   for (std::size_t culprit = 0; culprit < 2 * MpiTestWorld().Size(); ++culprit) {
@@ -490,5 +530,9 @@ TEST_CASE("Members that disagree are told") {
   });
   CHECK((deeper == "members 0 and 1 open the ends of a conduit with different depths" || deeper == "elsewhere"));
   CHECK(num_connected == 0);
+  CHECK(fails([](Member& me) {
+    Member whole = me.Split(0);
+    (me.IsRoot() ? whole : me).Split(0);
+  }) == "some members of a group of a team split it, while others split another group");
   CHECK(fails([](Member& me) { me.Broadcast(1, me.Size()); }).find(" is not in this group of ") != std::string::npos);
 }

@@ -83,6 +83,32 @@ TEST_CASE("No member leaves a barrier before all members of all hosts have come"
   });
 }
 
+TEST_CASE("The memory of a group is given back at the next split after its last member has gone, or when the run ends") {
+  LoopbackNetwork network{4, 2};
+  Checks checks;
+  network.Together([&](std::size_t rank) {
+    const Team team{network.World(rank), {.threads = 2}};
+    team.Run([&](Member& me) {
+      const auto num_ended = [&] {  // splits; each process releases the world of each
+        me.Barrier();
+        const std::size_t num_released = network.NumReleased();
+        me.Barrier();
+        return num_released / network.Size();
+      };
+      Member kept = me.Split(static_cast<std::int64_t>(me.Rank() % 2));
+      for (std::size_t round = 0; round < 5; ++round) {
+        Member half = me.Split(static_cast<std::int64_t>(me.Rank() % 2));
+        THAT(num_ended() == 2 * round);
+        const Member quarter = half.Split(static_cast<std::int64_t>(half.Rank() % 2));
+        THAT(num_ended() == 2 * round);
+        THAT(half.AllReduce(1, std::plus<>{}) == static_cast<int>(half.Size()));
+      }
+      THAT(kept.AllReduce(1, std::plus<>{}) == static_cast<int>(kept.Size()));
+    });
+  });
+  CHECK(network.NumReleased() == (1 + 1 + 2 * 5) * network.Size());  // with that of the team
+}
+
 TEST_CASE("A member's put that fails counts once and leaves the message, and a wait ends if the other side is gone") {
   Checks checks;
   Team{}.Run([&](Member& me) {
