@@ -76,17 +76,8 @@ class HostGroup {
   /// part. Collective over Ranks.
   HostMemory Lend(std::size_t num_bytes, std::size_t& number) {
     if (communicator_ == MPI_COMM_NULL) return {};
-    std::uint64_t fitting = 0;  // one bit per window; all processes have the same windows
-    for (std::size_t i = 0; i < windows_.size() && i < 64; ++i) {
-      if (!windows_[i].is_lent && windows_[i].memory.at(rank_).size() >= num_bytes) fitting |= std::uint64_t{1} << i;
-    }
-    fitting = CommonBits(fitting);
-    if (fitting != 0) {
-      number = static_cast<std::size_t>(std::countr_zero(fitting));
-    } else {
-      number = windows_.size();
-      if (!TryOpen(num_bytes)) return {};
-    }
+    number = FindFree(num_bytes);
+    if (number == windows_.size() && !TryOpen(num_bytes)) return {};
     windows_[number].is_lent = true;
     return windows_[number].memory;
   }
@@ -105,6 +96,22 @@ class HostGroup {
   bool Try(int code, const char* call) {
     if (code != MPI_SUCCESS) process_->Note(Error(code, call).what());
     return code == MPI_SUCCESS;
+  }
+  /// Returns the first window that is not lent and in which every process has as many bytes as it asks for, or the number of windows.
+  std::size_t FindFree(std::size_t num_bytes) const {
+    std::vector<std::size_t> free;  // the same on all processes
+    for (std::size_t i = 0; i < windows_.size(); ++i)
+      if (!windows_[i].is_lent) free.push_back(i);
+    std::size_t first = 0;
+    do {  // at least once, because to find a window is to wait for the others
+      std::uint64_t fitting = 0;
+      for (std::size_t bit = 0; bit < 64 && first + bit < free.size(); ++bit)
+        if (windows_[free[first + bit]].memory.at(rank_).size() >= num_bytes) fitting |= std::uint64_t{1} << bit;
+      fitting = CommonBits(fitting);
+      if (fitting != 0) return free[first + static_cast<std::size_t>(std::countr_zero(fitting))];
+      first += 64;
+    } while (first < free.size());
+    return windows_.size();
   }
   /// The bits set on all processes. Throws at the deadline.
   std::uint64_t CommonBits(std::uint64_t mine, Deadline deadline = never) const {

@@ -1,4 +1,5 @@
-// Memory that MPI may still use when the library gives up: that of a collective call, and that of messages between survivors.
+// Memory that MPI keeps: windows that are lent again, and what it may still use when the library gives up: the memory of a collective
+// call, and that of messages between survivors.
 #include <uit/mpi/collective.hpp>
 #include <uit/mpi/survivor_votes.hpp>
 
@@ -12,6 +13,7 @@
 
 #include <uit/link/process_state.hpp>
 #include <uit/mpi/error.hpp>
+#include <uit/mpi/host_group.hpp>
 #include <uit/support/clock.hpp>
 #include <uit/support/peer_watch.hpp>
 
@@ -104,4 +106,23 @@ TEST_CASE("Survivors that end a vote before its messages have gone keep them") {
     CHECK(is_whole);
   }
   MPI_Comm_free(&communicator);
+}
+
+TEST_CASE("Shared memory that was given back is lent again, however many windows there are") {
+  mpi::HostGroup group(MPI_COMM_WORLD, std::make_shared<ProcessState>(), true);
+  const auto lend = [&](std::size_t num_bytes) {
+    std::size_t number = 0;
+    REQUIRE(group.Lend(num_bytes, number).size() == group.Ranks().size());
+    return number;
+  };
+  constexpr std::size_t large = std::size_t{1} << 20U;
+  for (std::size_t i = 0; i < 66; ++i) REQUIRE(lend(1) == i);
+  group.TakeBack(65);
+  group.TakeBack(3);
+  CHECK(lend(1) == 3);
+  CHECK(lend(1) == 65);
+  CHECK(lend(large) == 66);
+  for (std::size_t i = 0; i <= 66; ++i) group.TakeBack(i);
+  CHECK(lend(large) == 66);
+  CHECK(lend(1) == 0);
 }
