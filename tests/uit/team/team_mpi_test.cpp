@@ -317,6 +317,35 @@ TEST_CASE("Members that wait in a collective call run chunks of the loops of oth
   }
 }
 
+TEST_CASE("A member that waits in a collective call for another process alone runs chunks of the loops of its own") {
+  if (MpiTestWorld().Size() == 1) return;
+  Checks checks;
+  std::atomic<bool> may_come{false};  // the second member of process 0
+  TeamWith(2).Run([&](Member& me) {
+    Member column = me.Split(me.Thread());
+    const bool is_first = me.Process() == 0;
+    for (std::size_t round = 1; round <= 5; ++round) {
+      if (me.Thread() == 1) {
+        if (is_first) THAT(uit::WaitUntil([&] { return may_come.exchange(false); }, After(60s)));
+        THAT(column.AllReduce(round, std::plus<>{}) == round * column.Size());
+      } else {
+        std::atomic<int> num_by_other{0};
+        const auto mine = std::this_thread::get_id();
+        if (!is_first) {
+          me.ParallelFor(2, 1, [&](std::size_t, std::size_t) {
+            if (std::this_thread::get_id() != mine) ++num_by_other;
+            else uit::WaitUntil([&] { return num_by_other > 0; }, After(5s));
+          });
+          THAT(num_by_other > 0);
+        }
+        column.Barrier();
+        if (is_first) may_come = true;
+      }
+      me.Barrier();
+    }
+  });
+}
+
 TEST_CASE("Members that wait for room or for a message run chunks of the loops of others") {
   // In each process thread 0 has loops, of which thread 1 must run a chunk while it waits for thread 0 of the next process.
   Checks checks;
