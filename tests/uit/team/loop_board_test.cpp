@@ -176,6 +176,32 @@ TEST_CASE("A loop ends only when chunks that others run are done") {
   });
 }
 
+TEST_CASE("A thread whose last chunks others run meanwhile runs chunks of other loops") {
+  uit::ThreadPool pool{2};
+  LoopBoard<> board{3};
+  std::atomic<bool> has_begun{false};
+  std::atomic<bool> is_helped{false};
+  const auto other_loop = [&](std::size_t, std::size_t) { is_helped = true; };
+  pool.Run([&](std::uint32_t thread) {
+    if (thread == 1) {
+      uit::WaitUntil([&] { return board.TrySteal(1); });
+      return;
+    }
+    board.For(0, 2, 1, [&](std::size_t begin, std::size_t) {
+      if (begin == 0) {
+        uit::WaitUntil([&] { return has_begun.load(); });
+        board.Post(2, 1, 1, other_loop);  // of a thread that has something else to do
+      } else {
+        has_begun = true;
+        uit::WaitUntil([&] { return is_helped.load(); }, uit::After(std::chrono::seconds(10)));
+      }
+    });
+  });
+  CHECK(is_helped);
+  CHECK(board.IsDone(2));
+  if (is_helped) board.End(2);
+}
+
 TEST_CASE("A reduction over floating point numbers does not depend on who ran what") {
   const std::size_t n = 10'000;
   const std::size_t grain = 37;

@@ -26,6 +26,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/goal.hpp"
 #include "tests/support/mpi_world.hpp"
+#include "tests/support/pmpi/watch.hpp"
 #include "tests/support/thrown.hpp"
 #include "tests/uit/core/support/sanitized.hpp"
 #include "tests/uit/team/members.hpp"
@@ -133,6 +134,17 @@ TEST_CASE("No member leaves a barrier before all have come") {
   }
 }
 
+TEST_CASE("No collective call waits inside MPI") {
+  Checks checks;
+  TeamWith(2).Run([&](Member& me) {
+    me.Barrier();  // here the team's set-up is over
+    const pmpi::NoWaiting no_waiting;
+    CheckValues(me, checks);
+    CheckSpans(me, 5000, checks);
+  });
+  CHECK(pmpi::FirstWaitingCall() == "none");
+}
+
 TEST_CASE("A member may leave right after its last call") {
   // The others must find what it has brought, and not that it has left.
   const Team team = TeamWith(2);
@@ -185,6 +197,9 @@ TEST_CASE("A member works while a collective call is under way") {
 }
 
 TEST_CASE("Members greet each other in a ring, and no message is lost") {
+  const auto greeting = [](std::size_t rank, std::uint64_t number) {  // every fourth has no bytes
+    return std::vector<std::uint64_t>(number % 4, 1000 * rank + number);
+  };
   for (const std::uint32_t threads : {1U, 2U, 3U}) {
     Checks checks;
     TeamWith(threads).Run([&](Member& me) {
@@ -199,9 +214,9 @@ TEST_CASE("Members greet each other in a ring, and no message is lost") {
       std::uint64_t num_read = 0;
       const bool is_whole = me.WaitUntil(
           [&] {
-            if (num_put < 300 && right.TryPut({me.Rank(), num_put})) ++num_put;
+            if (num_put < 300 && right.TryPut(greeting(me.Rank(), num_put))) ++num_put;
             while (left.TryStep()) {
-              THAT(left.Get() == (std::vector<std::uint64_t>{me.Left(), num_read}));
+              THAT(left.Get() == greeting(me.Left(), num_read));
               ++num_read;
             }
             newest.Jump();
@@ -212,6 +227,28 @@ TEST_CASE("Members greet each other in a ring, and no message is lost") {
       me.Barrier();
     });
   }
+}
+
+TEST_CASE("A thousand conduits from one member to another are joined, and none is mistaken for another") {
+  constexpr std::uint64_t num_conduits = 1000;
+  Checks checks;
+  TeamWith(2).Run([&](Member& me) {
+    const std::size_t other = (me.Rank() + 2) % me.Size();  // in another process, if there is one
+    const std::size_t before = (me.Rank() + me.Size() - 2) % me.Size();
+    std::vector<MemberInlet<std::uint64_t>> to;
+    std::vector<MemberOutlet<std::uint64_t>> from;
+    for (std::uint64_t i = 0; i < num_conduits; ++i) {
+      to.push_back(me.InletTo<std::uint64_t>(other, {.depth = 1}));
+      from.push_back(me.OutletFrom<std::uint64_t>(before, {.depth = 1}));
+    }
+    me.Connect();
+    for (std::uint64_t i = num_conduits; i-- > 0;) THAT(to[i].TryPut(num_conduits * me.Rank() + i));
+    for (std::uint64_t i = 0; i < num_conduits; ++i) {
+      THAT(me.Step(from[i], After(60s)));
+      THAT(from[i].Get() == num_conduits * before + i);
+    }
+    me.Barrier();
+  });
 }
 
 TEST_CASE("Large messages between members are lent, put and read in place, and none is lost") {
@@ -558,6 +595,14 @@ TEST_CASE("Members that disagree are told") {
     ++num_connected;
   });
   CHECK((deeper == "members 0 and 1 open the ends of a conduit with different depths" || deeper == "elsewhere"));
+  CHECK(num_connected == 0);
+  const std::string other_type = fails([&](Member& me) {
+    if (me.Rank() == 0) (void)me.InletTo<int>(1);
+    if (me.Rank() == 1) (void)me.OutletFrom<unsigned>(0);
+    me.Connect();
+    ++num_connected;
+  });
+  CHECK((other_type == "members 0 and 1 open the ends of a conduit with different types or policies" || other_type == "elsewhere"));
   CHECK(num_connected == 0);
   CHECK(fails([](Member& me) {
     Member whole = me.Split(0);
