@@ -1,6 +1,7 @@
 // Programs whose nodes move while they run: results are those of runs without moves, and nothing is lost.
 #include <netuit/balance/balanced.hpp>
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -15,6 +16,7 @@
 #include <netuit/graph/edge_delays.hpp>
 #include <netuit/graph/topologies.hpp>
 #include <netuit/mesh/levels.hpp>
+#include <netuit/run/mesh_program.hpp>
 #include <netuit/run/modes.hpp>
 #include <netuit/run/run.hpp>
 #include <uit/support/pause.hpp>
@@ -39,6 +41,8 @@ using uit::testing::CheckThrows;
 using uit::testing::MpiTestWorld;
 
 namespace {
+
+static_assert(!MeshProgram<Balanced<CheckpointModel>>, "a balanced program cannot be resilient, too");
 
 /// The model of checkpoints, with a load that runs over the nodes as updates go on.
 struct Drifting : CheckpointModel {
@@ -281,6 +285,12 @@ TEST_CASE("A balanced run refuses what would stay behind, records, and loads tha
     CheckThrows([&] { program.Run(EveryUpdate{.updates = 1}, {.record = "folder"}); },
                 "a balanced run cannot be recorded or replayed");
     program->mesh.Capture(program->count);
+    CheckThrows([&] { program.Run(EveryUpdate{.updates = 1}); },
+                "a balanced mesh can have neither captures nor objects that nodes share");
+  }
+  {
+    Balanced<Uneven> program(MakeWith<Uneven>(1), EachWindow(5));
+    program->mesh.AddShared<std::atomic<int>, Order::relaxed>(0);
     CheckThrows([&] { program.Run(EveryUpdate{.updates = 1}); },
                 "a balanced mesh can have neither captures nor objects that nodes share");
   }

@@ -7,6 +7,7 @@
 #include <string>
 
 #include <netuit/checkpoint/checkpoint.hpp>
+#include <netuit/run/mesh_program.hpp>
 #include <netuit/run/modes.hpp>
 #include <netuit/run/run.hpp>
 
@@ -26,6 +27,8 @@ using uit::testing::CheckThrows;
 using uit::testing::MpiTestWorld;
 
 namespace {
+
+static_assert(!MeshProgram<Resilient<CheckpointModel>>, "a resilient program cannot be balanced, too");
 
 std::unique_ptr<CheckpointModel> MakeModel(const uit::Team& team) { return std::make_unique<CheckpointModel>(team); }
 
@@ -63,6 +66,10 @@ TEST_CASE("Invalid options of a resilient program, and what would stay behind, a
   Resilient<CheckpointModel> program(TeamWith(1), MakeModel, {.to = folder.Path(), .every = 1s});
   CheckThrows([&] { program.Run(EveryUpdate{.updates = 1}, {.record = "folder"}); },
               "a resilient run cannot be recorded or replayed");
+  const std::string refusal = "a resilient mesh can have neither captures nor objects that nodes share";
   program->mesh.Capture(program->place);
-  CheckThrows([&] { program.Run(EveryUpdate{.updates = 1}); }, "a resilient mesh can have neither captures nor objects");
+  CheckThrows([&] { program.Run(EveryUpdate{.updates = 1}); }, refusal);
+  Resilient<CheckpointModel> sharing(TeamWith(1), MakeModel, {.to = folder.Path(), .every = 1s});
+  sharing->mesh.AddShared<int, Order::exclusive>(0);
+  CheckThrows([&] { sharing.Run(EveryUpdate{.updates = 1}); }, refusal);
 }

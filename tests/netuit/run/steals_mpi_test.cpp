@@ -302,6 +302,10 @@ TEST_CASE("Steals are refused where results would depend on them, or are recorde
   CHECK(mesh.Run(one_update, update).ExitCode() == 0);
   mesh.AddShared<std::atomic<int>, Order::relaxed>(0);
   CHECK(mesh.Run(one_update, update).ExitCode() == 0);
+  const std::string shared = "steals cannot be used with objects that nodes share in sequence or one at a time";
   mesh.AddShared<int, Order::exclusive>(0);
-  CheckThrows([&] { mesh.Run(one_update, update); }, "in sequence or one at a time");
+  CheckThrows([&] { mesh.Run(one_update, update); }, shared);
+  Mesh in_turn{team, graph, {.placement = PlaceContiguous(graph, WorkersWith(2))}};
+  in_turn.AddShared<int, Order::sequential>(0);
+  CheckThrows([&] { in_turn.Run(one_update, update); }, shared);
 }
