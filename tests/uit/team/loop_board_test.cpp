@@ -154,6 +154,7 @@ TEST_CASE("A loop ends only when chunks that others run are done") {
   uit::ThreadPool pool{2};
   LoopBoard<> board{2};
   std::atomic<bool> has_begun{false};
+  std::atomic<bool> may_end{false};
   std::atomic<bool> is_done{false};
   pool.Run([&](std::uint32_t thread) {
     if (thread == 1) {
@@ -163,13 +164,14 @@ TEST_CASE("A loop ends only when chunks that others run are done") {
     const auto body = [&](std::size_t begin, std::size_t) {
       if (begin == 0) return;
       has_begun = true;
-      uit::SleepFor(std::chrono::milliseconds(5));
+      uit::WaitUntil([&] { return may_end.load(); });
       is_done = true;
     };
     board.Post(0, 2, 1, body);
     uit::WaitUntil([&] { return has_begun.load(); });
     board.Work(0);
     CHECK_FALSE(board.IsDone(0));
+    may_end = true;
     uit::WaitUntil([&] { return board.IsDone(0); });
     CHECK(is_done.load());
     board.End(0);
