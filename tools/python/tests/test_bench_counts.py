@@ -4,6 +4,7 @@ import os
 import pathlib
 import shutil
 import subprocess
+import sys
 
 import pytest
 from netuit import ToolError, bench_counts
@@ -68,3 +69,11 @@ def test_work_is_counted_alone(tmp_path):
     assert bench_counts.measure(program, "none", os.environ) == []
     with pytest.raises(ToolError, match="code 3: it is bad"):
         bench_counts.measure(program, "bad", os.environ)
+
+
+def test_bench_refuses_to_count_without_valgrind_before_it_builds(tmp_path):
+    ended = subprocess.run([sys.executable, ROOT / "tools" / "bench", "--counts", "--build", tmp_path / "build"],
+                           env=os.environ | {"PATH": str(tmp_path)}, capture_output=True, text=True, check=False, timeout=60)
+    assert (ended.returncode, ended.stdout) == (1, "")
+    assert ended.stderr == "bench: error: nothing can be counted, because valgrind is missing\n"
+    assert list(tmp_path.iterdir()) == []
