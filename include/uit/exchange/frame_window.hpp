@@ -42,10 +42,9 @@ class FrameWindow {
   std::byte* TryLend(std::size_t payload_bytes) { return FindRoom() ? port_.TryLend(payload_bytes) : nullptr; }
   /// Sends `num_bytes` that were written to the result of the last TryLend, like TryDepart. Nothing has departed meanwhile.
   void Publish(std::size_t num_bytes, std::uint64_t base, bool last);
-  /// Sends a frame that `fill(frame)` writes, as OutPort::TryDepartFilled does. `last`: see TryDepart.
+  /// Sends a frame that `fill(frame)` writes, as OutPort::TryDepartFilled does. There is room. `last`: see TryDepart.
   template <typename F>
   bool TryDepartFilled(std::size_t payload_bytes, Frame& spare, bool last, F&& fill) {
-    if (!HasRoom()) return false;
     const auto stamp_too = [&](auto& frame) {
       fill(frame);
       StoreIfNew(frame.Header().update, update_);

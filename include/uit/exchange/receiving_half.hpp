@@ -7,6 +7,7 @@
 
 #include <uit/config.hpp>
 #include <uit/exchange/exchange.hpp>
+#include <uit/link/frame.hpp>
 #include <uit/link/frame_box.hpp>
 #include <uit/link/frame_trace.hpp>
 #include <uit/link/progress_engine.hpp>
@@ -63,6 +64,11 @@ class ReceivingHalf : public ExchangeHalf {
   /// Returns the payload of the frame that is being taken, if it lies in shared memory; else an empty view. Valid until the
   /// next pull.
   ByteView Lent() const { return box_->Lent(); }
+  /// The same, wherever it lies.
+  ByteView Payload() const {
+    const FrameView frame = box_->View();
+    return {frame.Payload(), frame.Header().num_bytes};
+  }
 
  private:
   std::shared_ptr<FrameBox> box_;

@@ -127,8 +127,7 @@ class AggregatedEveryReceiver final : public ReceivingHalf {
   }
   void Scatter(Frame& frame) {
     const FrameHeader header = frame.Header();
-    const ByteView lent = Lent();
-    ByteReader reader{lent.empty() ? ByteView{frame.Payload(), header.num_bytes} : lent};
+    ByteReader reader{Payload()};
     MessageRun run;
     while (reader.TryRead(run)) {
       ByteView messages;

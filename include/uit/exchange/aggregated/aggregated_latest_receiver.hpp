@@ -29,7 +29,9 @@ class AggregatedLatestReceiver final : public ReceivingHalf {
       : ReceivingHalf(std::move(box), fabric),
         options_(options),
         reports_(options.num_frames, std::move(report_port)),
-        channels_(options.num_channels) {}
+        channels_(options.num_channels) {
+    LendFrom(min_scattered_bytes, false);
+  }
 
   /// Reports the pulled frames to the inlets, if any are new. Always returns true.
   bool TryFlush() override {
@@ -83,7 +85,7 @@ class AggregatedLatestReceiver final : public ReceivingHalf {
 
   void Scatter(const Frame& frame) {
     const FrameHeader& header = frame.Header();
-    ByteReader reader{ByteView{frame.Payload(), header.num_bytes}};
+    ByteReader reader{Payload()};
     NewestRecord record;
     while (reader.TryRead(record)) {
       ByteView message;

@@ -21,9 +21,9 @@ namespace uit {
 /// The inlets' half of an aggregated exchange under Retain::latest. A frame carries the newest message of each channel
 /// that has put since its last message departed.
 ///
-/// Each message is encoded into a slot of its channel, and copied from there when a frame departs. A frame departs on a
-/// flush, when the messages fill one, or, at a poll, when the first of them is older than `max_age`. A put never fails:
-/// while a frame finds no room, a second message replaces the first. One thread owns it.
+/// Each message is encoded into a slot of its channel, and copied from there when a frame departs: to where the receiver reads it,
+/// if they share memory. A frame departs on a flush, when the messages fill one, or, at a poll, when the first of them is older
+/// than `max_age`. A put never fails: while a frame finds no room, a second message replaces the first. One thread owns it.
 class AggregatedLatestSender final : public SendingHalf {
  public:
   /// Frames leave through `port`. Reports of pulled frames come back through `reports`.
@@ -95,43 +95,53 @@ class AggregatedLatestSender final : public SendingHalf {
     if (waiting_.empty() && options_.max_age.count() != 0) first_ = Now();
     channels_[channel].is_waiting = true;
     waiting_.push_back(channel);
-    num_waiting_bytes_ += sizeof(NewestRecord) + channels_[channel].slot.Bytes().size();
+    num_waiting_bytes_ += RecordBytes(channel);
     if (num_waiting_bytes_ >= options_.payload_bytes) TryFlush();
   }
   bool TrySend(bool last, bool is_closing) {
     is_full_ = true;
     for (bool is_over = waiting_.empty() && !last; !is_over;) {
       if (!window_.FindRoom(is_closing)) return false;
-      const std::size_t num_records = WriteFrame();
-      const bool is_rest = num_records == waiting_.size();
+      const Fitting fitting = CountFitting();
+      const bool is_rest = fitting.num_records == waiting_.size();
       const FrameRequest request = is_closing && !is_rest ? FrameRequest::report : FrameRequest::none;
-      frame_.Header().base = static_cast<std::uint64_t>(request);
-      if (!window_.TryDepart(frame_, last && is_rest)) return false;
-      Forget(num_records);
+      frame_.Reserve(options_.payload_bytes);
+      const bool has_departed = window_.TryDepartFilled(fitting.num_bytes, frame_, last && is_rest, [&](auto& frame) {
+        frame.Header().num_bytes = static_cast<std::uint32_t>(fitting.num_bytes);
+        frame.Header().base = static_cast<std::uint64_t>(request);
+        WriteRecords(fitting.num_records, frame.Payload());
+      });
+      if (!has_departed) return false;
+      Forget(fitting.num_records);
       is_over = is_rest;
     }
     is_full_ = false;
     return true;
   }
-  /// Fills a frame from the first waiting channels. Returns how many fit.
-  std::size_t WriteFrame() {
-    frame_.Reserve(options_.payload_bytes);
-    std::byte* to = frame_.Payload();
-    std::size_t num_free = options_.payload_bytes;
-    std::size_t num_records = 0;
-    for (; num_records < waiting_.size(); ++num_records) {
-      const Channel& channel = channels_[waiting_[num_records]];
+  std::size_t RecordBytes(std::uint32_t channel) const { return sizeof(NewestRecord) + channels_[channel].slot.Bytes().size(); }
+  /// How many of the first waiting channels fit in a frame.
+  struct Fitting {
+    std::size_t num_records;
+    std::size_t num_bytes;
+  };
+  Fitting CountFitting() const {
+    Fitting fitting{0, 0};
+    for (const std::uint32_t channel : waiting_) {
+      if (fitting.num_bytes + RecordBytes(channel) > options_.payload_bytes) break;
+      fitting.num_bytes += RecordBytes(channel);
+      ++fitting.num_records;
+    }
+    return fitting;
+  }
+  void WriteRecords(std::size_t num_records, std::byte* to) const {
+    for (std::size_t i = 0; i < num_records; ++i) {
+      const Channel& channel = channels_[waiting_[i]];
       const ByteView message = channel.slot.Bytes();
-      if (sizeof(NewestRecord) + message.size() > num_free) break;
-      const auto num_bytes = static_cast<std::uint32_t>(message.size());
-      const NewestRecord record{channel.num_accepted, waiting_[num_records], num_bytes};
+      const NewestRecord record{channel.num_accepted, waiting_[i], static_cast<std::uint32_t>(message.size())};
       std::memcpy(to, &record, sizeof record);
       if (!message.empty()) std::memcpy(to + sizeof record, message.data(), message.size());
       to += sizeof record + message.size();
-      num_free -= sizeof record + message.size();
     }
-    frame_.Header().num_bytes = static_cast<std::uint32_t>(options_.payload_bytes - num_free);
-    return num_records;
   }
   /// Removes the first `num_channels` from the waiting ones.
   void Forget(std::size_t num_channels) {
@@ -139,8 +149,7 @@ class AggregatedLatestSender final : public SendingHalf {
     std::for_each(waiting_.begin(), last, [this](std::uint32_t channel) { channels_[channel].is_waiting = false; });
     waiting_.erase(waiting_.begin(), last);
     num_waiting_bytes_ = 0;
-    for (const std::uint32_t channel : waiting_)
-      num_waiting_bytes_ += sizeof(NewestRecord) + channels_[channel].slot.Bytes().size();
+    for (const std::uint32_t channel : waiting_) num_waiting_bytes_ += RecordBytes(channel);
   }
   bool IsOld() const {
     return options_.max_age.count() != 0 && !waiting_.empty() && Now() - first_ >= options_.max_age;
