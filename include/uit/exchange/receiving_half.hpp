@@ -18,6 +18,10 @@ namespace uit {
 
 class Fabric;
 
+/// Messages of fixed size, and newest messages, are copied from shared memory straight to their channels if the frame has at least so
+/// many bytes. A smaller frame is copied as a whole, so that its room is free at once.
+inline constexpr std::size_t min_scattered_bytes = 1024;
+
 /// Common base of all receiving halves: the box in which frames arrive, and the last update that a frame has ended. The
 /// exchange's worker only.
 class ReceivingHalf : public ExchangeHalf {
@@ -64,11 +68,8 @@ class ReceivingHalf : public ExchangeHalf {
   /// Returns the payload of the frame that is being taken, if it lies in shared memory; else an empty view. Valid until the
   /// next pull.
   ByteView Lent() const { return box_->Lent(); }
-  /// The same, wherever it lies.
-  ByteView Payload() const {
-    const FrameView frame = box_->View();
-    return {frame.Payload(), frame.Header().num_bytes};
-  }
+  /// Returns the frame that is being taken, wherever its payload lies. Valid like Lent.
+  FrameView View() const { return box_->View(); }
 
  private:
   std::shared_ptr<FrameBox> box_;

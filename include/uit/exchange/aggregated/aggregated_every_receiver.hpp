@@ -127,7 +127,7 @@ class AggregatedEveryReceiver final : public ReceivingHalf {
   }
   void Scatter(Frame& frame) {
     const FrameHeader header = frame.Header();
-    ByteReader reader{Payload()};
+    ByteReader reader{{View().Payload(), header.num_bytes}};
     MessageRun run;
     while (reader.TryRead(run)) {
       ByteView messages;

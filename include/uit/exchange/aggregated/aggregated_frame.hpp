@@ -32,10 +32,6 @@ struct AggregatedOptions {
 /// microbenchmarks/uit/exchange/large_message_mpi_benchmark.cpp compares the two.
 inline constexpr std::size_t min_lent_bytes = 8192;
 
-/// Messages of fixed size, and newest messages, are copied from shared memory straight to their channels if the frame has at least so
-/// many bytes. A smaller frame is copied as a whole, so that its room is free at once.
-inline constexpr std::size_t min_scattered_bytes = 1024;
-
 /// The length before each message, if sizes vary. Eight bytes, so that the elements of a frame's first message are aligned.
 using MessageLength = std::uint64_t;
 

@@ -85,7 +85,7 @@ class AggregatedLatestReceiver final : public ReceivingHalf {
 
   void Scatter(const Frame& frame) {
     const FrameHeader& header = frame.Header();
-    ByteReader reader{Payload()};
+    ByteReader reader{{View().Payload(), header.num_bytes}};
     NewestRecord record;
     while (reader.TryRead(record)) {
       ByteView message;

@@ -12,7 +12,8 @@
 namespace uit {
 
 /// Layout of the frames of an exchange under Retain::every. A frame has one slot per channel. If only some channels
-/// contributed a message, one bit per channel follows that tells which. The header's base counts the messages.
+/// contributed a message, one bit per channel follows that tells which. The header's base counts the messages. Each `F` is a Frame or
+/// a FrameView.
 struct EveryFrame {
   std::size_t num_channels = 1;  ///< channels that share the frame
   std::size_t slot_bytes = 0;    ///< encoded size of a message
@@ -24,9 +25,11 @@ struct EveryFrame {
   std::size_t MaxBytes() const { return SlotsBytes() + (num_channels + 63) / 64 * sizeof(std::uint64_t); }
 
   /// Whether all channels contributed to the frame.
-  bool IsRound(const Frame& frame) const { return frame.Header().base == num_channels; }
+  template <typename F>
+  bool IsRound(const F& frame) const { return frame.Header().base == num_channels; }
   /// Throws if the frame's length does not match its number of messages.
-  UIT_INLINE void Check(const Frame& frame) const {
+  template <typename F>
+  UIT_INLINE void Check(const F& frame) const {
     const std::uint64_t num_contributors = frame.Header().base;
     const bool is_partial = num_contributors < num_channels && num_contributors != 0;
     const std::size_t num_bytes = num_contributors == 0 ? 0 : is_partial ? MaxBytes() : SlotsBytes();
@@ -34,7 +37,8 @@ struct EveryFrame {
       RefuseFrame(frame.Header());
   }
   /// Whether the channel contributed a message. Call it only for a partial frame: neither empty nor a full round.
-  bool HasContributed(const Frame& frame, std::size_t channel) const {
+  template <typename F>
+  bool HasContributed(const F& frame, std::size_t channel) const {
     return (frame.Payload()[SlotsBytes() + channel / 8] & Bit(channel)) != std::byte{0};
   }
   /// Returns the encoded message of a channel, if it contributed one.

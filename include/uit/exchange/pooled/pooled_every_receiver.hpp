@@ -22,8 +22,8 @@ namespace uit {
 
 class Fabric;
 
-/// The outlets' half of an exchange under Retain::every. Copies frames to where messages wait, and reports steps. One
-/// thread owns it.
+/// The outlets' half of an exchange under Retain::every. Copies frames to where messages wait, also from shared memory, and reports
+/// steps. One thread owns it.
 ///
 /// Messages with the same count lie side by side, as in a frame. So one copy moves the messages of a full round for
 /// neighbouring channels that have received the same number of messages.
@@ -44,6 +44,7 @@ class PooledEveryReceiver final : public ReceivingHalf {
         num_open_(depth) {
     blocks_.reserve(layout.num_channels);
     FindBlocks();
+    LendFrom(min_scattered_bytes, false);
   }
 
   /// Reports the steps of the outlets to the inlets, if any are new. Always returns true.
@@ -57,7 +58,10 @@ class PooledEveryReceiver final : public ReceivingHalf {
   }
   /// Pulls every frame that has arrived. Returns whether there was one. Throws if a frame is malformed.
   bool Pull() override {
-    return PullAll([this](const Frame& frame) { Scatter(frame); });
+    return PullAll([this](const Frame& frame) {
+      if (Lent().empty()) [[likely]] Scatter(frame);
+      else Scatter(View());
+    });
   }
   /// Moves past up to `limit` messages of a channel. Returns how many.
   UIT_INLINE std::size_t TryStep(std::size_t channel, std::size_t limit) {
@@ -135,7 +139,8 @@ class PooledEveryReceiver final : public ReceivingHalf {
   UIT_INLINE std::uint64_t NumArrived(const Channel& own) const { return num_rounds_ + own.num_beside; }
   std::byte* Row(std::uint64_t count) { return slots_.data() + (count & row_mask_) * row_bytes_; }
 
-  void Scatter(const Frame& frame) {
+  template <typename F>
+  void Scatter(const F& frame) {
     layout_.Check(frame);
     if (layout_.IsRound(frame)) TakeRound(frame);
     else if (frame.Header().base != 0) TakePartial(frame);
@@ -143,14 +148,16 @@ class PooledEveryReceiver final : public ReceivingHalf {
     if (num_open_ <= 1) NoteFullWindows();
     else --num_open_;
   }
-  void TakeRound(const Frame& frame) {
+  template <typename F>
+  void TakeRound(const F& frame) {
     for (const Block& block : blocks_) {
       const std::size_t offset = block.first * layout_.slot_bytes;
       CopyBytes(Row(num_rounds_ + block.num_beside) + offset, frame.Payload() + offset, block.num_bytes);
     }
     ++num_rounds_;
   }
-  void TakePartial(const Frame& frame) {
+  template <typename F>
+  void TakePartial(const F& frame) {
     for (std::size_t channel = 0; channel < layout_.num_channels; ++channel) {
       if (!layout_.HasContributed(frame, channel)) continue;
       Channel& own = channels_[channel];
