@@ -6,16 +6,20 @@ namespace uit::testing {
 
 std::array<Copy, max_copies> copies;
 std::atomic<std::size_t> num_copies{0};
+void (*before_copy)(const Copy&) = nullptr;
 
 }  // namespace uit::testing
 
 namespace {
 
+using namespace uit::testing;
+
 void Note(void* to, const void* from, std::size_t num_bytes) {
-  if (num_bytes < uit::testing::min_noted_bytes) return;
-  const std::size_t number = uit::testing::num_copies.fetch_add(1);
-  if (number >= uit::testing::max_copies) std::abort();
-  uit::testing::copies[number] = {static_cast<const std::byte*>(from), static_cast<const std::byte*>(to), num_bytes};
+  if (num_bytes < min_noted_bytes) return;
+  const std::size_t number = num_copies.fetch_add(1);
+  if (number >= max_copies) std::abort();
+  copies[number] = {static_cast<const std::byte*>(from), static_cast<const std::byte*>(to), num_bytes};
+  if (before_copy != nullptr) before_copy(copies[number]);
 }
 
 }  // namespace

@@ -22,6 +22,8 @@ struct Copy {
 inline constexpr std::size_t max_copies = 32'768;
 extern std::array<Copy, max_copies> copies;
 extern std::atomic<std::size_t> num_copies;
+/// Unless null, called before each copy that is noted.
+extern void (*before_copy)(const Copy&);
 
 /// The copies that were made since construction.
 class NotedCopies {

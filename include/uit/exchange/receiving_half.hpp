@@ -18,8 +18,8 @@ namespace uit {
 
 class Fabric;
 
-/// Messages of fixed size, and newest messages, are copied from shared memory straight to their channels if the frame has at least so
-/// many bytes. A smaller frame is copied as a whole, so that its room is free at once.
+/// Messages are copied from shared memory straight to their channels if the frame has at least so many bytes. A smaller frame is copied
+/// as a whole, so that its room is free at once.
 inline constexpr std::size_t min_scattered_bytes = 1024;
 
 /// Common base of all receiving halves: the box in which frames arrive, and the last update that a frame has ended. The

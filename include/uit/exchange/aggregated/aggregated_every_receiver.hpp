@@ -37,7 +37,7 @@ class AggregatedEveryReceiver final : public ReceivingHalf {
         inboxes_(options.num_channels) {
     for (AggregatedInbox& inbox : inboxes_) inbox.report_at = HalfWindow();
     if (options.lends) LendFrom(min_lent_bytes, true);
-    else if (options.message_bytes != 0) LendFrom(min_scattered_bytes, false);  // if sizes vary, a peer could change checked lengths
+    else LendFrom(min_scattered_bytes, false);
   }
 
   /// Reports the steps of the outlets to the inlets, if any are new. Always returns true.
@@ -135,9 +135,9 @@ class AggregatedEveryReceiver final : public ReceivingHalf {
         throw Error("a peer has sent a frame that does not belong to its exchange");
       AggregatedInbox& inbox = inboxes_[run.channel];
       if (!Fits(run, messages, inbox)) throw Error("a peer has sent more messages than its window allows");
-      inbox.num_arrived += run.num_messages;
       const bool is_whole_frame = messages.size() + sizeof run == header.num_bytes;
-      if (!is_whole_frame || !TryKeep(frame, inbox, messages)) inbox.bytes.Append(messages.data(), messages.size());
+      if (!is_whole_frame || !TryKeep(frame, inbox, messages)) Append(inbox, run, messages);
+      inbox.num_arrived += run.num_messages;
       inbox.ClearFast();  // its bytes may have moved
       if (inbox.num_arrived - inbox.num_reported >= options_.depth) NoteFullWindow(inbox);
     }
@@ -145,6 +145,14 @@ class AggregatedEveryReceiver final : public ReceivingHalf {
     const bool was_due = reports_.IsDue();
     reports_.NotePulled(RequestOf(header) == FrameRequest::report);
     if (reports_.IsDue() && !was_due) CloseFastPaths();
+  }
+  /// Copies a run to its channel. In shared memory a peer may have changed lengths since the check, so those of the copy are checked.
+  void Append(AggregatedInbox& inbox, const MessageRun& run, ByteView messages) {
+    inbox.bytes.Append(messages.data(), messages.size());
+    if (options_.message_bytes != 0 || Lent().empty()) return;
+    if (RunBytes(run, inbox.bytes.Tail(messages.size())) == messages.size()) [[likely]] return;
+    inbox.bytes.CutTail(messages.size());
+    throw Error("a peer has changed a frame while it was read");
   }
   /// Keeps the frame, so that its messages need not be copied. Does so only if the inbox has no other messages and no
   /// inbox still needs the frame kept before. Returns whether it was kept.

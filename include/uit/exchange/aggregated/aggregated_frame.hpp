@@ -85,6 +85,10 @@ class ByteQueue {
   void Drop(std::size_t num_bytes) { head_ += num_bytes; }
   /// Returns the number of bytes that wait.
   std::size_t NumBytes() const { return static_cast<std::size_t>(tail_ - head_); }
+  /// Returns the bytes that were appended last.
+  ByteView Tail(std::size_t num_bytes) const { return {tail_ - num_bytes, num_bytes}; }
+  /// Takes bytes back that were appended last.
+  void CutTail(std::size_t num_bytes) { tail_ -= num_bytes; }
   /// Copies bytes to the tail. Copies borrowed bytes too, so that their owner may free them.
   void Append(const std::byte* bytes, std::size_t num_bytes) {
     if (is_borrowing_ || num_bytes > capacity_ - static_cast<std::size_t>(tail_ - storage_.get())) MakeRoom(num_bytes);
