@@ -65,8 +65,13 @@ class EdgeConduits final : public ChannelPart, public WaitingMessages {
   }
   void Refresh(std::uint64_t update) override {
     if (!IsDueNext(update)) return;
-    for (Inlet& inlet : inlets_) inlet.Refresh(max_puts);
-    for (Outlet& outlet : outlets_) outlet.Refresh();
+    // Both ends of an edge within the worker refer to one duct. Ends that cross have nothing to refresh.
+    for (Inlet& inlet : inlets_) {
+      inlet.Refresh(max_puts);
+      inlet.Bound().Visit([](auto* duct) {
+        if constexpr (requires { duct->RefreshOutlet(); }) duct->RefreshOutlet();
+      });
+    }
   }
   void StopIntercepting() override {
     for (std::size_t i = 0; i < bypassed_inlets_.size(); ++i) inlets_[CrossingOutputs()[i]].Rebind(std::move(bypassed_inlets_[i]));

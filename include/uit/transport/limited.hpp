@@ -95,6 +95,12 @@ class LimitedInletDuct final : public RefCounted {
   void RefreshInlet(Limit... limit) {
     duct_->RefreshInlet(limit...);
   }
+  /// As in the wrapped duct, whose outlet may be refreshed through its inlet.
+  void RefreshOutlet()
+    requires requires(D& duct) { duct.RefreshOutlet(); }
+  {
+    duct_->RefreshOutlet();
+  }
   /// As in the wrapped duct.
   bool IsInletHeld() const
     requires requires(const D& duct) { duct.IsInletHeld(); }
