@@ -1,4 +1,4 @@
-// PageRank of a graph that is distributed over processes. Compares, in one run, two programs by calls to the owners of nodes, two
+// PageRank of a graph that is distributed over processes. Compares, in one run, two programs by calls to the owners of nodes, one
 // by a published field, and one over MPI by hand.
 #include <cmath>
 #include <cstddef>
@@ -31,8 +31,8 @@ namespace page_rank {
 namespace {
 
 constexpr auto text =
-    "Computes the PageRank of a graph in five ways: over MPI by hand, by calls to the owners of nodes and by a published\n"
-    "field, both in iterations and asynchronously. Start it with mpirun. Compares with a serial solution: the sum of all errors must\n"
+    "Computes the PageRank of a graph in four ways: over MPI by hand, by calls to the owners of nodes in iterations and\n"
+    "asynchronously, and by a published field. Start it with mpirun. Compares with a serial solution: the sum of all errors must\n"
     "be within the proven bound, and the bound at most --error. With --in-parts, a bound that follows from the ranks alone replaces\n"
     "that sum. Prints a row per way; the items are the edges of the graph, once for the whole computation, and the ratio is that to\n"
     "MPI.";
@@ -110,7 +110,6 @@ int Run(const uit::World& world, const graphs::Options& options, Problem problem
   ByIterations by_iterations{mesh, problem};
   ByMass by_mass{mesh, problem};
   ByField by_field{mesh, problem};
-  ByFieldFreely by_field_freely{mesh, problem};
   std::vector<demo::Method> methods;
   const auto add = [&](const std::string& name, auto solve, auto ranks, auto mass_left) {
     methods.push_back({name, [=](std::size_t) { solve(); },
@@ -128,13 +127,6 @@ int Run(const uit::World& world, const graphs::Options& options, Problem problem
     for (netuit::NodeId node = 0; node < left.size(); ++node) left[node] *= input.Degrees()[node];
     return Sum(left);
   });
-  add("published field asynchronously", [&] { by_field_freely.Solve(); },
-      [&] {
-        std::vector<double> ranks = mesh.Gather(by_field_freely.Shares());
-        for (netuit::NodeId node = 0; node < ranks.size(); ++node) ranks[node] = problem.RankOf(ranks[node], input.Degrees()[node]);
-        return ranks;
-      },
-      [&] { return by_field_freely.MassLeft(); });
   demo::Compete(world, methods, options.trials);
   check.Print();
   return 0;

@@ -1,8 +1,6 @@
 #pragma once
 
-#include <algorithm>
 #include <cmath>
-#include <cstddef>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -18,8 +16,7 @@ namespace page_rank {
 /// from such a node to any other (Del Corso, Gullì, Romani 2005).
 ///
 /// If a mass of r_i still waits at node i, then the exact ranks are x + (I - d P)^-1 r. No column of P has a sum above 1, and
-/// nothing is negative. So the sum of all errors is at most sum(r) / (1 - d) (McSherry 2005; Andersen, Chung, Lang 2006). The same
-/// holds for any ranks x, if r_i is how much x_i differs from what the ranks of its neighbours make of it.
+/// nothing is negative. So the sum of all errors is at most sum(r) / (1 - d) (McSherry 2005; Andersen, Chung, Lang 2006).
 struct Problem {
   netuit::NodeId num_nodes = 0;
   std::uint64_t num_edges = 0;
@@ -28,14 +25,8 @@ struct Problem {
 
   /// The mass with which a node begins.
   double First() const { return (1 - damping) / num_nodes; }
-  /// How much each neighbour gets of a node's mass. Without neighbours, how much all would get.
-  double Share(double mass, std::size_t num_neighbors) const {
-    return damping * mass / static_cast<double>(std::max<std::size_t>(num_neighbors, 1));
-  }
-  /// The rank of which each neighbour gets such a share.
-  double RankOf(double share, std::size_t num_neighbors) const {
-    return share * static_cast<double>(std::max<std::size_t>(num_neighbors, 1)) / damping;
-  }
+  /// How much each neighbour gets of a node's mass.
+  double Share(double mass, std::size_t num_neighbors) const { return damping * mass / static_cast<double>(num_neighbors); }
   /// The bound on the sum of errors if so much mass is left.
   double Bound(double mass_left) const { return mass_left / (1 - damping); }
   /// How often all nodes must send their mass on: each time, at most d of it is left.
