@@ -12,6 +12,7 @@
 
 #include "demos/common/complete.hpp"
 #include "demos/common/exchange.hpp"
+#include "demos/common/pace.hpp"
 #include "demos/graphs/part.hpp"
 #include "demos/graphs/slots.hpp"
 #include "problem.hpp"
@@ -25,7 +26,7 @@ class ByMpi {
   /// Collective.
   ByMpi(const netuit::Mesh& mesh, const graphs::Part& part, const Problem& problem)
       : problem_(problem), slots_(mesh, part), ranks_(part.NumNodes()), masses_(part.NumNodes()), sums_(slots_.Size()),
-        counts_(mesh.GetWorld().Size()), starts_(counts_.size()), their_counts_(counts_.size()), their_starts_(counts_.size()) {
+        rank_(mesh.GetWorld().Rank()), counts_(mesh.GetWorld().Size()), starts_(counts_.size()), their_counts_(counts_.size()), their_starts_(counts_.size()) {
     demo::Exchange<std::uint32_t> exchange{counts_.size()};
     for (const graphs::Away& away : slots_.AllAway()) {
       exchange.Put(away.place.rank, away.place.node);
@@ -41,18 +42,12 @@ class ByMpi {
     }
   }
 
-  /// Collective.
-  void Solve() {
+  /// Collective. A process that is slow adds up its shares several times in an iteration.
+  void Solve(demo::Slow slow = demo::Slow::nobody) {
     ranks_.assign(ranks_.size(), 0);
     masses_.assign(masses_.size(), problem_.First());
     for (std::uint64_t iteration = 0; iteration < problem_.NumIterations(); ++iteration) {
-      std::ranges::fill(sums_, 0);
-      for (std::uint32_t node = 0; node < masses_.size(); ++node) {
-        ranks_[node] += masses_[node];
-        const std::span<const std::uint32_t> targets = slots_.Targets(node);
-        const double share = problem_.Share(masses_[node], targets.size());
-        for (const std::uint32_t target : targets) sums_[target] += share;
-      }
+      for (unsigned times = pace_.Times(slow, iteration, rank_, counts_.size()); times != 0; --times) AddUp(times == 1);
       demo::Complete("MPI_Ialltoallv", [&](MPI_Request* request) {
         return MPI_Ialltoallv(sums_.data() + masses_.size(), counts_.data(), starts_.data(), MPI_DOUBLE, incoming_.data(),
                               their_counts_.data(), their_starts_.data(), MPI_DOUBLE, MPI_COMM_WORLD, request);
@@ -66,11 +61,24 @@ class ByMpi {
   const std::vector<double>& MassLeft() const { return masses_; }
 
  private:
+  /// Adds up what each slot gets. Adds the masses to the ranks, too, if this is the last time.
+  void AddUp(bool is_last) {
+    std::ranges::fill(sums_, 0);
+    for (std::uint32_t node = 0; node < masses_.size(); ++node) {
+      if (is_last) ranks_[node] += masses_[node];
+      const std::span<const std::uint32_t> targets = slots_.Targets(node);
+      const double share = problem_.Share(masses_[node], targets.size());
+      for (const std::uint32_t target : targets) sums_[target] += share;
+    }
+  }
+
   const Problem& problem_;
   graphs::Slots slots_;
   std::vector<double> ranks_;
   std::vector<double> masses_;
   std::vector<double> sums_;  // by slot
+  std::size_t rank_;
+  demo::Pace pace_{};
   std::vector<int> counts_;
   std::vector<int> starts_;
   std::vector<int> their_counts_;

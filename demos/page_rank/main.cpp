@@ -1,4 +1,4 @@
-// PageRank of a graph that is distributed over processes. Compares, in one run, two programs by calls to the owners of nodes, one
+// PageRank of a graph that is distributed over processes. Compares, in one run, two programs by calls to the owners of nodes, two
 // by a published field, and one over MPI by hand.
 #include <cmath>
 #include <cstddef>
@@ -21,6 +21,7 @@
 #include "by_field.hpp"
 #include "by_mpi.hpp"
 #include "demos/common/contest.hpp"
+#include "demos/common/pace.hpp"
 #include "demos/graphs/input.hpp"
 #include "demos/graphs/options.hpp"
 #include "demos/graphs/over_processes.hpp"
@@ -31,8 +32,8 @@ namespace page_rank {
 namespace {
 
 constexpr auto text =
-    "Computes the PageRank of a graph in four ways: over MPI by hand, by calls to the owners of nodes in iterations and\n"
-    "asynchronously, and by a published field. Start it with mpirun. Compares with a serial solution: the sum of all errors must\n"
+    "Computes the PageRank of a graph in five ways: over MPI by hand, by calls to the owners of nodes in iterations and\n"
+    "asynchronously, and by a published field in iterations and asynchronously. Start it with mpirun. Compares with a serial solution: the sum of all errors must\n"
     "be within the proven bound, and the bound at most --error. With --in-parts, a bound that follows from the ranks alone replaces\n"
     "that sum. Prints a row per way; the items are the edges of the graph, once for the whole computation, and the ratio is that to\n"
     "MPI.";
@@ -97,7 +98,7 @@ double Sum(const std::vector<double>& values) {
   return sum;
 }
 
-int Run(const uit::World& world, const graphs::Options& options, Problem problem) {
+int Run(const uit::World& world, const graphs::Options& options, Problem problem, demo::Slow slow) {
   graphs::Input input{world, options};
   netuit::Mesh& mesh = input.Mesh();
   const graphs::Part part{world, mesh};
@@ -110,23 +111,28 @@ int Run(const uit::World& world, const graphs::Options& options, Problem problem
   ByIterations by_iterations{mesh, problem};
   ByMass by_mass{mesh, problem};
   ByField by_field{mesh, problem};
+  ByFreeField by_free_field{mesh, problem};
   std::vector<demo::Method> methods;
   const auto add = [&](const std::string& name, auto solve, auto ranks, auto mass_left) {
     methods.push_back({name, [=](std::size_t) { solve(); },
                        [=, &check](std::size_t) { return check.Complaint(name, ranks(), mass_left()); },
                        [&](std::size_t) { return static_cast<double>(mesh.NumEdges()) / 2; }});
   };
-  add("MPI in iterations", [&] { by_mpi.Solve(); }, [&] { return gather(by_mpi.Ranks()); },
+  add("MPI in iterations", [&, slow] { by_mpi.Solve(slow); }, [&] { return gather(by_mpi.Ranks()); },
       [&] { return Sum(gather(by_mpi.MassLeft())); });
-  add("calls in iterations", [&] { by_iterations.Solve(); }, [&] { return mesh.Gather(by_iterations.Ranks()); },
-      [&] { return Sum(mesh.Gather(by_iterations.MassLeft())); });
-  add("calls asynchronously", [&] { by_mass.Solve(); }, [&] { return mesh.Gather(by_mass.Ranks()); },
-      [&] { return Sum(mesh.Gather(by_mass.MassLeft())); });
-  add("published field", [&] { by_field.Solve(); }, [&] { return mesh.Gather(by_field.Ranks()); }, [&] {
+  if (slow == demo::Slow::nobody) {
+    add("calls in iterations", [&] { by_iterations.Solve(); }, [&] { return mesh.Gather(by_iterations.Ranks()); },
+        [&] { return Sum(mesh.Gather(by_iterations.MassLeft())); });
+    add("calls asynchronously", [&] { by_mass.Solve(); }, [&] { return mesh.Gather(by_mass.Ranks()); },
+        [&] { return Sum(mesh.Gather(by_mass.MassLeft())); });
+  }
+  add("published field", [&, slow] { by_field.Solve(slow); }, [&] { return mesh.Gather(by_field.Ranks()); }, [&] {
     std::vector<double> left = mesh.Gather(by_field.Shares());
     for (netuit::NodeId node = 0; node < left.size(); ++node) left[node] *= input.Degrees()[node];
     return Sum(left);
   });
+  add("published field asynchronously", [&, slow] { by_free_field.Solve(slow); }, [&] { return mesh.Gather(by_free_field.Ranks()); },
+      [&] { return by_free_field.MassLeft(); });
   demo::Compete(world, methods, options.trials);
   check.Print();
   return 0;
@@ -137,6 +143,7 @@ int Run(const uit::World& world, const graphs::Options& options, Problem problem
 
 int main(int argc, char** argv) {
   page_rank::Problem problem;
+  bool is_slow_in_turn = false;
   return graphs::Main(argc, argv,
                       {.name = "page_rank",
                        .text = page_rank::text,
@@ -147,8 +154,10 @@ int main(int argc, char** argv) {
                              app.add_option("--error", problem.error, "sum of all errors, at most")->check(CLI::Range(1e-12, 0.5));
                              app.add_option("--damping", problem.damping, "part of its mass that a node sends on")
                                  ->check(CLI::Range(0.01, 0.99));
+                             app.add_flag("--slow-in-turn", is_slow_in_turn,
+                                          "each process does its work three times for 10 ms, in turn; leaves the calls out");
                            }},
                       [&](const uit::World& world, const graphs::Options& options) {
-                        return page_rank::Run(world, options, problem);
+                        return page_rank::Run(world, options, problem, is_slow_in_turn ? demo::Slow::in_turn : demo::Slow::nobody);
                       });
 }

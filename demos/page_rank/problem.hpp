@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -29,6 +30,13 @@ struct Problem {
   double Share(double mass, std::size_t num_neighbors) const { return damping * mass / static_cast<double>(num_neighbors); }
   /// The bound on the sum of errors if so much mass is left.
   double Bound(double mass_left) const { return mass_left / (1 - damping); }
+  /// The mass with which all nodes begin.
+  double AllMass() const { return 1 - damping; }
+  /// How much of that mass is gone for good if a node has this rank: the part of its rank that it does not send on. So the ranks of
+  /// all nodes say how much mass is left.
+  double Taken(double rank, std::size_t num_neighbors) const { return num_neighbors == 0 ? rank : (1 - damping) * rank; }
+  /// How much must be gone in the end.
+  double MassToTake() const { return AllMass() - error * (1 - damping); }
   /// How often all nodes must send their mass on: each time, at most d of it is left.
   std::uint64_t NumIterations() const {
     return static_cast<std::uint64_t>(std::ceil(std::log(error) / std::log(damping)));

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <functional>
@@ -18,34 +19,14 @@
 
 #include <netuit/file/table.hpp>
 #include <netuit/netuit.hpp>
-#include <uit/support/clock.hpp>
 
-using namespace std::chrono_literals;
+#include "demos/common/pace.hpp"
+
+using demo::Slow;
 
 namespace {
 
-constexpr double bound = 0.9e-8;           // of the largest error, in radians: below 1e-8, because best effort only estimates it
-constexpr auto turn = 10ms;                // for which a worker is slow, before the next is
-constexpr unsigned slowness = 3;           // a slow worker does its work so many times
-
-enum class Noise { none, in_turn, one };
-
-/// How many times a worker does its work in its present update.
-class alignas(64) Pace {
- public:
-  unsigned Times(Noise noise, const netuit::Node& node, std::uint32_t num_workers) {
-    if (node.Update() + 1 != num_looks_) {
-      num_looks_ = node.Update() + 1;
-      const bool is_turn = uit::Now().time_since_epoch() / turn % num_workers == node.Worker();
-      times_ = (noise == Noise::in_turn && is_turn) || (noise == Noise::one && node.Worker() == 0) ? slowness : 1;
-    }
-    return times_;
-  }
-
- private:
-  std::uint64_t num_looks_ = 0;  // at the clock, once per update
-  unsigned times_ = 1;
-};
+constexpr double bound = 0.9e-8;  // of the largest error, in radians: below 1e-8, because best effort only estimates it
 
 struct Way {
   std::string name;
@@ -64,8 +45,8 @@ int main(int argc, char** argv) {
     auto susceptance = mesh.GetEdgeWeights();
     auto angle = mesh.AddPublishedField<double>(0.0);
     auto error = mesh.AddReduction(netuit::maximum);
-    std::vector<Pace> paces(team.NumThreads());
-    const auto num_workers = static_cast<std::uint32_t>(team.NumThreads() * team.NumProcesses());
+    std::vector<demo::Pace> paces(team.NumThreads());
+    const std::size_t num_workers = team.NumThreads() * team.NumProcesses();
     const std::vector<Way> ways{
         {"mode 0", [](netuit::Until until) { return netuit::EveryUpdate{.until = until}.MakePlan(); }},
         {"mode 5", [](netuit::Until until) { return netuit::Dataflow{.until = until}.MakePlan(); }},
@@ -73,13 +54,14 @@ int main(int argc, char** argv) {
         {"mode 3", [](netuit::Until until) { return netuit::Free{.until = until}.MakePlan(); }}};
     netuit::Table table{{"noise", "way", "replicate", "updates", "ms", "error"}};
     int exit_code = 0;
-    for (const auto& [noise, noise_name] : {std::pair{Noise::none, "none"}, {Noise::in_turn, "in turn"}, {Noise::one, "one"}}) {
+    for (const auto& [slow, noise] : {std::pair{Slow::nobody, "none"}, {Slow::in_turn, "in turn"}, {Slow::first, "one"}}) {
       for (int replicate = 0; replicate < num_replicates; ++replicate) {
         for (const Way& way : ways) {
           mesh.Visit([&](netuit::Node& node) { angle[node] = 0; });
           mesh.Run(netuit::EveryUpdate{.updates = 1}, [](netuit::Node&) {});  // so that neighbours see it
           const netuit::RunReport report = mesh.Run(way.plan(error < bound), [&](netuit::Node& node) {
-            for (unsigned i = paces[node.Worker() % team.NumThreads()].Times(noise, node, num_workers); i != 0; --i) {
+            demo::Pace& pace = paces[node.Worker() % team.NumThreads()];
+            for (unsigned i = pace.Times(slow, node.Update(), node.Worker(), num_workers); i != 0; --i) {
               double sum = power[node];
               for (auto edge : node.In()) sum += susceptance[edge] * angle[edge];
               angle[node] = sum / diagonal[node];
@@ -94,9 +76,9 @@ int main(int argc, char** argv) {
           if (!team.IsRoot()) continue;
           const std::uint64_t updates = report.MaxUpdates();
           const double ms = std::chrono::duration<double, std::milli>(report.Elapsed()).count();
-          std::printf("%-8s %-16s %9llu updates %9.1f ms, error %.1e\n", noise_name, way.name.c_str(),
+          std::printf("%-8s %-16s %9llu updates %9.1f ms, error %.1e\n", noise, way.name.c_str(),
                       static_cast<unsigned long long>(updates), ms, largest);
-          table.Row().Add(noise_name).Add(way.name).Add(replicate).Add(updates).Add(ms).Add(largest);
+          table.Row().Add(noise).Add(way.name).Add(replicate).Add(updates).Add(ms).Add(largest);
         }
       }
     }

@@ -18,37 +18,16 @@
 #include <netuit/run/run.hpp>
 #include <uit/config.hpp>
 #include <uit/link/world.hpp>
-#include <uit/support/clock.hpp>
 #include <uit/team/team.hpp>
 
+#include "demos/common/pace.hpp"
 #include "microbenchmarks/support/machine.hpp"
 
 namespace bench::relaxation {
 
 inline constexpr std::uint32_t num_workers = 2;  // threads
 
-/// Which workers are slow.
-enum class Slow { nobody, in_turn, one };
-
-/// How many times a worker does its work in its present update.
-class alignas(uit::cache_line) Pace {
- public:
-  unsigned Times(Slow slow, const netuit::Node& node) {
-    if (node.Update() + 1 != num_looks_) {
-      num_looks_ = node.Update() + 1;
-      const bool is_turn = uit::Now().time_since_epoch() / turn % num_workers == node.Worker();
-      times_ = (slow == Slow::in_turn && is_turn) || (slow == Slow::one && node.Worker() == 0) ? slowness : 1;
-    }
-    return times_;
-  }
-
- private:
-  static constexpr std::chrono::milliseconds turn{10};  // for which a worker is slow, before the next is
-  static constexpr unsigned slowness = 3;               // a slow worker does its work so many times
-
-  std::uint64_t num_looks_ = 0;  // at the clock, once per update
-  unsigned times_ = 1;
-};
+using demo::Slow;
 
 /// Solves (4 + shift) x - (the sum of x over the neighbours) = source on a torus, by relaxation from 0, until the largest residual
 /// is below the bound. The residual is evaluated at cuts.
@@ -113,7 +92,7 @@ class Relaxation {
   double Run(const netuit::RunPlan& plan, Slow slow) {
     std::array<Delay, num_workers> delays{};
     const netuit::RunReport report = mesh_.Run(plan, [this, slow](netuit::Node& node) {
-      for (unsigned i = paces_[node.Worker()].Times(slow, node); i != 0; --i) {
+      for (unsigned i = paces_[node.Worker()].Times(slow, node.Update(), node.Worker(), num_workers); i != 0; --i) {
         double sum = source_[node];
         for (const netuit::InEdge edge : node.In()) sum += x_[edge];
         x_[node] = sum / diagonal_;
@@ -158,7 +137,7 @@ class Relaxation {
   netuit::PublishedField<double> x_;
   double diagonal_;
   netuit::CutReduction residual_;
-  std::vector<Pace> paces_ = std::vector<Pace>(num_workers);
+  std::vector<demo::Pace> paces_ = std::vector<demo::Pace>(num_workers);
   double delay_ = 0;
 };
 

@@ -159,7 +159,7 @@ int main(int argc, char** argv) {
     const auto relaxation = std::make_shared<Relaxation>(torus, placement, shift);
     crew.Pin();
     for (const auto& [slow, situation] :
-         {std::pair{Slow::nobody, "undisturbed"}, {Slow::in_turn, "slow in turn"}, {Slow::one, "one slow"}})
+         {std::pair{Slow::nobody, "undisturbed"}, {Slow::in_turn, "slow in turn"}, {Slow::first, "one slow"}})
       table.Measure(crew, std::string("time to residual, ") + coupling + ", " + situation, relaxation, slow, share);
   }
   return table.Finish();
