@@ -1,13 +1,16 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
 #include <mpi.h>
 
-#include <uit/mpi/error.hpp>
 #include <uit/link/world.hpp>
+#include <uit/mpi/await.hpp>
+#include <uit/mpi/error.hpp>
+#include <uit/support/pause.hpp>
 
 #include "demos/common/complete.hpp"
 #include "demos/common/exchange.hpp"
@@ -93,6 +96,89 @@ class ByPuts {
   std::size_t batch_;
   Update* landing_ = nullptr;
   MPI_Win window_ = MPI_WIN_NULL;
+};
+
+/// The method of the HPC Challenge's program, under its rule: a process stores 1024 updates at most. Then it sends those for the
+/// process that gets most of them. It looks for a message before each update. The last message to each process is empty.
+class ByMessages {
+ public:
+  explicit ByMessages(const uit::World& world)
+      : rank_(world.Rank()), stored_(world.Size()), incoming_(most_stored), ends_(world.Size(), MPI_REQUEST_NULL) {}
+
+  /// A run begins after every process has ended the one before.
+  void Run(UpdateStream updates, std::uint64_t num_updates, Table& table) {
+    std::size_t num_going = stored_.size() - 1;
+    std::size_t num_stored = 0;
+    Receive();
+    for (std::uint64_t i = 0; i < num_updates || num_stored != 0;) {
+      while (num_going != 0 && IsReceived()) num_going -= Take(table);
+      if (i == num_updates || num_stored == most_stored) {
+        if (uit::mpi::IsComplete(sending_)) num_stored -= SendMost();
+        continue;
+      }
+      const Update update = updates.Next();
+      const std::size_t owner = table.OwnerOf(update);
+      ++i;
+      if (owner == rank_) {
+        table.Apply(update);
+      } else {
+        stored_[owner].push_back(update);
+        ++num_stored;
+      }
+    }
+    for (std::size_t rank = 0; rank < ends_.size(); ++rank)
+      if (rank != rank_)
+        uit::mpi::Check(MPI_Isend(nullptr, 0, MPI_UINT64_T, static_cast<int>(rank), tag, MPI_COMM_WORLD, &ends_[rank]), "MPI_Isend");
+    uit::WaitUntil([&] {
+      while (num_going != 0 && IsReceived()) num_going -= Take(table);
+      return num_going == 0 && uit::mpi::IsComplete(sending_);
+    });
+    for (MPI_Request& end : ends_) uit::mpi::Await(end);
+    uit::mpi::Check(MPI_Cancel(&request_), "MPI_Cancel");
+    uit::mpi::Await(request_);
+  }
+
+ private:
+  static constexpr std::size_t most_stored = 1024;
+  static constexpr int tag = 7;
+
+  void Receive() {
+    uit::mpi::Check(MPI_Irecv(incoming_.data(), static_cast<int>(incoming_.size()), MPI_UINT64_T, MPI_ANY_SOURCE, tag,
+                              MPI_COMM_WORLD, &request_),
+                    "MPI_Irecv");
+  }
+  bool IsReceived() {
+    int is_done = 0;
+    uit::mpi::Check(MPI_Test(&request_, &is_done, &status_), "MPI_Test");
+    return is_done != 0;
+  }
+  /// Applies the updates of a message. Returns 1 if it is the last of its process.
+  std::size_t Take(Table& table) {
+    int count = 0;
+    uit::mpi::Check(MPI_Get_count(&status_, MPI_UINT64_T, &count), "MPI_Get_count");
+    for (int i = 0; i < count; ++i) table.Apply(incoming_[static_cast<std::size_t>(i)]);
+    Receive();
+    return count == 0 ? 1 : 0;
+  }
+  /// Returns how many updates it sends.
+  std::size_t SendMost() {
+    const auto most = std::ranges::max_element(stored_, {}, [](const auto& updates) { return updates.size(); });
+    outgoing_.clear();
+    outgoing_.swap(*most);
+    uit::mpi::Check(MPI_Isend(outgoing_.data(), static_cast<int>(outgoing_.size()), MPI_UINT64_T,
+                              static_cast<int>(most - stored_.begin()), tag, MPI_COMM_WORLD, &sending_),
+                    "MPI_Isend");
+    return outgoing_.size();
+  }
+
+  std::size_t rank_;
+  std::vector<std::vector<Update>> stored_;  // by the process that gets them
+  std::vector<Update> outgoing_{};
+  std::vector<Update> incoming_;
+  std::vector<MPI_Request> ends_;
+  MPI_Request request_ = MPI_REQUEST_NULL;  // of what arrives next
+  MPI_Request sending_ = MPI_REQUEST_NULL;
+  MPI_Status status_{};
 };
 
 }  // namespace gups

@@ -1,6 +1,7 @@
 // Random updates of 8 bytes to a table that is distributed over processes, as in the HPC Challenge's RandomAccess. Compares, in
-// one run, a conveyor, aggregating conduits, a hand-written exchange of batches (MPI_Ialltoallv), and an MPI_Put per update. With
-// --look-ahead 1024, the conveyor and the exchange keep that benchmark's rule: no process stores more updates before it sends them.
+// one run, a conveyor, aggregating conduits, hand-written messages as in that benchmark, a hand-written exchange of batches
+// (MPI_Ialltoallv), and an MPI_Put per update. The messages keep that benchmark's rule: no process stores more than 1024 updates
+// before it sends them. With --look-ahead 1024, the conveyor and the exchange keep it, too.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -72,13 +73,17 @@ void Run(const uit::World& world, uit::Member& me, const Options& options) {
   ByConveyor conveyor{me, options.buffer_bytes, look_ahead, contest.GetTable()};
   std::optional<ByConduits> conduits;
   std::optional<ByAlltoallv> collective;
+  std::optional<ByMessages> messages;
   std::optional<ByPuts> one_sided;
   if (options.contest.threads == 1) {
     conduits.emplace(world, options.buffer_bytes, options.contest.shares_memory);
     collective.emplace(world, look_ahead == 0 ? options.batch : std::min<std::size_t>(options.batch, look_ahead));
+    messages.emplace(world);
     one_sided.emplace(world, options.batch);
     contest.Add("alltoallv", *collective, options.updates);
-    contest.Add("put", *one_sided, std::max<std::uint64_t>(1, options.updates / 16));  // each is slow, so this makes fewer
+    const std::uint64_t num_slow = std::max<std::uint64_t>(1, options.updates / 16);  // each takes long, so these make fewer
+    contest.Add("messages", *messages, num_slow);
+    contest.Add("put", *one_sided, num_slow);
     contest.Add("conduits", *conduits, options.updates);
   }
   contest.Add("conveyor", conveyor, options.updates);
@@ -96,13 +101,14 @@ int main(int argc, char** argv) {
     gups::Options options;
     CLI::App app{
         "Makes random updates of a table that is distributed over the members (like RandomAccess of the HPC Challenge), by\n"
-        "four methods: a hand-written exchange of batches (MPI_Ialltoallv), one MPI_Put per update, aggregated conduits, and a\n"
-        "conveyor. Each makes all updates twice, which must restore the table. Start it with mpirun."};
+        "five methods: a hand-written exchange of batches (MPI_Ialltoallv), hand-written messages as RandomAccess has them, one\n"
+        "MPI_Put per update, aggregated conduits, and a conveyor. Each makes all updates twice, which must restore the table.\n"
+        "Start it with mpirun."};
     app.set_version_flag("--version", "gups of Conduit " UIT_VERSION);
     options.contest.AddTo(app);
     app.add_option("--log2-words", options.log2_words, "words of each member's part of the table, as an exponent of two")
         ->check(CLI::Range(1, 30))->capture_default_str();
-    app.add_option("--updates", options.updates, "updates of each member, made twice; MPI_Puts are a sixteenth of them")
+    app.add_option("--updates", options.updates, "updates of each member, made twice; MPI_Puts and messages make a sixteenth of them")
         ->check(CLI::Range(1ULL, 1ULL << 40U))->capture_default_str();
     app.add_option("--buffer-bytes", options.buffer_bytes, "size of the frames of the conveyor and of conduits")
         ->check(CLI::Range(64ULL, 1ULL << 24U))->capture_default_str();

@@ -1,9 +1,7 @@
 // Counts how often random places of a distributed table are hit, as the program histo of the bale collection. Compares, in one run,
 // a conveyor with the exchange of batches by MPI_Ialltoallv.
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include <CLI/CLI.hpp>
@@ -17,6 +15,7 @@
 #include "demos/common/contest.hpp"
 #include "demos/common/exchange.hpp"
 #include "demos/common/places.hpp"
+#include "ways.hpp"
 
 namespace histogram {
 namespace {
@@ -27,22 +26,6 @@ struct Options {
   std::size_t buffer_bytes = 65'536;
   std::size_t batch = 65'536;
 };
-
-/// Each update is an item for the member that owns its word.
-void CountByConveyor(uit::Conveyor<std::uint64_t>& conveyor, const std::vector<demo::Place>& places) {
-  for (const demo::Place& place : places) conveyor.Push(place.owner, place.word);
-  conveyor.Finish();
-}
-
-/// All processes exchange batches of the same number of updates.
-void CountByAlltoallv(demo::Exchange<std::uint64_t>& exchange, std::size_t batch, std::span<const demo::Place> places,
-                      Counts& counts) {
-  for (; !places.empty(); places = places.subspan(std::min(batch, places.size()))) {
-    for (const demo::Place& place : places.first(std::min(batch, places.size()))) exchange.Put(place.owner, place.word);
-    exchange.Swap();
-    for (const std::uint64_t word : exchange.Incoming()) counts.Add(word);
-  }
-}
 
 void Run(uit::Member& me, const Options& options) {
   const Work& work = options.work;

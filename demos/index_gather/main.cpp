@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <string>
 #include <vector>
 
 #include <CLI/CLI.hpp>
@@ -18,6 +17,7 @@
 #include "by_mpi.hpp"
 #include "demos/common/contest.hpp"
 #include "demos/common/places.hpp"
+#include "values.hpp"
 
 namespace index_gather {
 namespace {
@@ -32,23 +32,10 @@ struct Options {
   std::size_t batch = 65'536;
 };
 
-/// The value of a word: different for each, and never 0.
-std::uint64_t ValueOf(const demo::Place& place) { return (std::uint64_t{place.owner} + 1) << 32U | place.word; }
-
-/// What is wrong with the values of some places; empty if nothing is. Clears them.
-std::string FindFault(std::span<const demo::Place> places, std::span<std::uint64_t> values) {
-  std::size_t num_wrong = 0;
-  for (std::size_t i = 0; i < places.size(); ++i) num_wrong += values[i] != ValueOf(places[i]) ? 1 : 0;
-  std::ranges::fill(values, 0);
-  return num_wrong == 0 ? "" : std::to_string(num_wrong) + " values are wrong";
-}
-
 void Run(uit::Member& me, const Options& options) {
   const std::vector<demo::Place> places = demo::RandomPlaces(options.seed, me.Rank(), options.reads, me.Size(), options.log2_words);
   std::vector<std::uint64_t> values(places.size());
-  std::vector<std::uint64_t> table(std::size_t{1} << options.log2_words);
-  for (std::size_t i = 0; i < table.size(); ++i)
-    table[i] = ValueOf({static_cast<std::uint32_t>(me.Rank()), static_cast<std::uint32_t>(i)});
+  const std::vector<std::uint64_t> table = MakeTable(me.Rank(), options.log2_words);
   // Each get is slow, so this method makes fewer.
   const auto some_places = std::span(places).first(std::max<std::size_t>(1, places.size() / 16));
   const auto find_fault = [&](std::size_t) { return FindFault(places, values); };
