@@ -7,18 +7,16 @@
 #include <netuit/graph/topology.hpp>
 #include <netuit/mesh/gather.hpp>
 #include <netuit/mesh/mesh.hpp>
-#include <netuit/mesh/node.hpp>
 #include <netuit/mesh/on_root.hpp>
 #include <uit/link/world.hpp>
 
 #include "by_calls.hpp"
 #include "by_mpi.hpp"
+#include "complaint.hpp"
 #include "demos/common/contest.hpp"
 #include "demos/graphs/input.hpp"
 #include "demos/graphs/options.hpp"
-#include "demos/graphs/over_processes.hpp"
 #include "demos/graphs/part.hpp"
-#include "tree.hpp"
 
 namespace bfs {
 namespace {
@@ -27,20 +25,6 @@ constexpr auto text =
     "Searches a graph breadth first from several roots, by the rules of Graph500, in three ways: over MPI by hand, by calls\n"
     "to the owners of nodes level by level, and by calls without levels. Start it with mpirun. Checks every tree. Prints a row\n"
     "per way; the items are the edges of the graph that a search reaches, and the ratio is that to MPI.";
-
-/// Says what is wrong with a tree, on rank 0. Every process checks its own nodes. Collective.
-std::string Complaint(const netuit::Mesh& mesh, netuit::NodeId root, const std::vector<netuit::NodeId>& parents) {
-  const Tree tree{mesh.NumNodes(), root, parents};
-  std::string complaint = tree.Complaint();
-  std::vector<netuit::NodeId> neighbors;
-  mesh.Visit([&](const netuit::Node& node) {
-    if (!complaint.empty()) return;
-    neighbors.clear();
-    for (const netuit::InEdge edge : node.In()) neighbors.push_back(edge.Source());
-    complaint = tree.ComplaintAbout(node.Id(), neighbors);
-  });
-  return graphs::FirstComplaint(mesh.GetWorld(), complaint);
-}
 
 int Run(const uit::World& world, const graphs::Options& options) {
   graphs::Input input{world, options};

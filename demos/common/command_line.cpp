@@ -7,11 +7,11 @@
 #include <cstdio>
 #include <iterator>
 #include <netuit/run/modes.hpp>
-#include <optional>
 #include <sstream>
-#include <string_view>
 #include <uit/support/error.hpp>
 #include <utility>
+
+#include "demos/common/nearest.hpp"
 
 namespace demo {
 namespace {
@@ -26,39 +26,6 @@ unsigned ParseMode(const std::string& text) {
     all += (all.empty() ? "" : ", ") + number + ' ' + names.back();
   }
   throw uit::InputError("unknown mode " + text + " (" + all + ")" + DidYouMean(text, names));
-}
-
-/// The number of letters to insert, remove, replace, or swap with the next one, that turns one word into the other.
-std::size_t EditDistance(std::string_view one, std::string_view other) {
-  std::vector<std::size_t> before_last, last, row(other.size() + 1);
-  for (std::size_t k = 0; k <= other.size(); ++k) row[k] = k;
-  for (std::size_t i = 1; i <= one.size(); ++i) {
-    before_last = std::exchange(last, row);
-    row[0] = i;
-    for (std::size_t k = 1; k <= other.size(); ++k) {
-      row[k] = std::min({last[k] + 1, row[k - 1] + 1, last[k - 1] + (one[i - 1] == other[k - 1] ? 0 : 1)});
-      if (i > 1 && k > 1 && one[i - 1] == other[k - 2] && one[i - 2] == other[k - 1])
-        row[k] = std::min(row[k], before_last[k - 2] + 1);
-    }
-  }
-  return row.back();
-}
-
-/// The choice that a word is most likely a slip of: at most a third of its letters differ. Otherwise the first choice that begins
-/// with the word, if it has three letters or more.
-std::optional<std::string> Nearest(std::string_view word, const std::vector<std::string>& choices) {
-  if (word.size() > 64) return std::nullopt;
-  std::optional<std::string> nearest;
-  std::size_t least = word.size() / 3 + 1;
-  for (const std::string& choice : choices) {
-    if (const std::size_t distance = EditDistance(word, choice); distance < least) {
-      nearest = choice;
-      least = distance;
-    }
-  }
-  if (nearest || word.size() < 3) return nearest;
-  const auto longer = std::ranges::find_if(choices, [&](const std::string& choice) { return choice.starts_with(word); });
-  return longer == choices.end() ? std::nullopt : std::optional{*longer};
 }
 
 /// Says which word of a command line is not expected, and which option comes nearest.
@@ -115,11 +82,6 @@ std::chrono::nanoseconds ParseSpan(const std::string& option, const std::string&
   if (!std::isfinite(nanoseconds) || nanoseconds < 0) refuse("not a span of time such as 10ms or 5s");
   if (nanoseconds > 9e18) refuse("longer than 285 years");
   return std::chrono::nanoseconds{std::llround(nanoseconds)};
-}
-
-std::string DidYouMean(const std::string& word, const std::vector<std::string>& choices) {
-  const auto nearest = Nearest(word, choices);
-  return nearest ? "; did you mean " + *nearest + '?' : std::string{};
 }
 
 CLI::Validator OneOf(std::vector<std::string> choices) {

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <cstdio>
 #include <functional>
-#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,6 +18,7 @@
 #include "by_sharing.hpp"
 #include "demos/common/contest.hpp"
 #include "tree.hpp"
+#include "without_sharing.hpp"
 #if UIT_WITH_MPI
 #include "by_mpi.hpp"
 #endif
@@ -31,34 +31,6 @@ struct Options {
   std::string tree = "T1";
   std::size_t nodes_per_turn = 128;
 };
-
-constexpr std::size_t all = std::numeric_limits<std::size_t>::max();
-
-/// One member visits all nodes.
-Census SearchAlone(const uit::Member& me, const Tree& tree) {
-  Census census;
-  std::vector<Node> open;
-  if (me.IsRoot()) open.push_back(RootOf(tree));
-  VisitSome(tree, all, open, census);
-  return census;
-}
-
-/// Every member visits the same nodes level by level, until there are enough to split. It then goes on with every n-th of them.
-Census SearchSplit(const uit::Member& me, const Tree& tree) {
-  const std::size_t enough = 64 * me.Size();
-  Census census;
-  std::vector<Node> level{RootOf(tree)};
-  while (!level.empty() && level.size() < enough) {
-    std::vector<Node> next;
-    for (const Node& node : level) Visit(tree, node, next, census);
-    level.swap(next);
-  }
-  if (!me.IsRoot()) census = {};
-  std::vector<Node> open;
-  for (std::size_t i = me.Rank(); i < level.size(); i += me.Size()) open.push_back(level[i]);
-  VisitSome(tree, all, open, census);
-  return census;
-}
 
 std::string Words(const Census& census) {
   return std::to_string(census.num_nodes) + " nodes with " + std::to_string(census.num_leaves) + " leaves down to depth " +
