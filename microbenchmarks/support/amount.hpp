@@ -1,6 +1,8 @@
 #pragma once
 
+#include <functional>
 #include <string>
+#include <thread>
 
 #include "microbenchmarks/support/program.hpp"
 
@@ -15,6 +17,15 @@ inline Row Amount(const std::string& figure, double value, const std::string& un
           .verdict = value <= most ? "ok" : "short",
           .proximity = "-",
           .detail = detail};
+}
+
+/// Returns a competitor for a contest that takes a fixed time per operation, in ns: a bound, to which others are compared. It sleeps,
+/// because a sample must take some time.
+inline std::function<double(const Load&)> Bound(double time) {
+  return [time](const Load& load) {
+    std::this_thread::sleep_for(load.window);
+    return time;
+  };
 }
 
 }  // namespace bench

@@ -1,8 +1,9 @@
-// What does it cost to switch between 1000 to 500 000 tasks, and how many requests per second do two threads answer, by how many
-// are under way?
+// What does it cost to switch between 1000 to 500 000 tasks, beside two threads that hand on a turn? How many requests per second do
+// two threads answer, by how many are under way?
 
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <coroutine>
 #include <cstddef>
 #include <cstdint>
@@ -10,7 +11,9 @@
 #include <cstdlib>
 #include <exception>
 #include <memory>
+#include <mutex>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <uit/conveyor/conveyors.hpp>
@@ -21,6 +24,7 @@
 #include <uit/team/team.hpp>
 #include <uit/team/team_session.hpp>
 
+#include "microbenchmarks/support/amount.hpp"
 #include "microbenchmarks/support/baselines.hpp"
 #include "microbenchmarks/support/program.hpp"
 
@@ -70,6 +74,29 @@ double SwitchBare(std::size_t num_tasks, std::uint64_t count) {
   return time;
 }
 
+/// Two threads on the CPU of this one hand on a turn through a condition variable.
+double SwitchThreads(std::uint64_t count) {
+  std::mutex mutex;
+  std::condition_variable condition;
+  std::uint64_t turn = 0;
+  const auto work = [&](std::uint64_t first) {
+    std::unique_lock lock{mutex};
+    for (std::uint64_t mine = first; mine < count; mine += 2) {
+      condition.wait(lock, [&] { return turn == mine; });
+      ++turn;
+      condition.notify_one();
+    }
+  };
+  const uit::TimePoint start = uit::Now();
+  std::thread even{work, 0};
+  std::thread odd{work, 1};
+  even.join();
+  odd.join();
+  const double time = PerCount(start, count);
+  Require(turn, count);
+  return time;
+}
+
 double SwitchTasks(std::size_t num_tasks, std::uint64_t count) {
   double time = 0;
   uit::Team{uit::World{}}.Run([&](uit::Member& me) {
@@ -99,11 +126,6 @@ double SwitchTasks(std::size_t num_tasks, std::uint64_t count) {
   });
   return time;
 }
-
-struct Question {
-  std::uint64_t number = 0;
-  std::uint64_t place = 0;
-};
 
 /// Two threads, of which the second answers.
 class ByTasks {
@@ -182,7 +204,13 @@ void MeasureSwitches(bench::Program& program, bench::Crew& crew, std::size_t num
     return time;
   });
   contest.Add("bare coroutines", [num_tasks](const bench::Load& load) { return SwitchBare(num_tasks, load.count); });
+  contest.Add("threads", [](const bench::Load& load) { return SwitchThreads(load.count); });
   contest.Say({.name = name + ": to bare coroutines", .ours = "tasks", .against = {"bare coroutines"}, .at_most = 2.0});
+  contest.Say({.name = name + ": to threads that hand on a turn", .ours = "tasks", .against = {"threads"}, .at_least = 10.0});
+  if (num_tasks == 500'000) {
+    contest.Add("Grappa", bench::Bound(75));  // ns, as its authors published it
+    contest.Say({.name = name + ": to 75 ns", .ours = "tasks", .against = {"Grappa"}, .at_most = 1.0});
+  }
   program.Run(contest, crew);
 }
 
