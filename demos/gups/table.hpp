@@ -49,15 +49,21 @@ class Table {
     // A multiplication replaces a division: the upper 32 bits of the product are below num_processes (Lemire 2019).
     return static_cast<std::size_t>(((update & 0xFFFF'FFFFU) * num_processes_) >> 32U);
   }
-  /// Combines a word of this process with the update. A second call undoes the first.
+  /// Combines a word of this process, which must own it, with the update. A second call undoes the first.
   void Apply(Update update) { words_[(update >> 32U) & mask_] ^= update; }
 
   /// Sets every word to its own number.
   void Reset() {
     for (std::size_t i = 0; i < words_.size(); ++i) words_[i] = i;
   }
-  /// The number of words that differ from their value after Reset.
-  std::size_t NumOdd() const {
+  /// Undoes the first `num_updates` of each process's updates that this process, `rank`, owns. Returns the number of words that then
+  /// differ from their value after Reset: none if each of these updates was made once.
+  std::size_t NumWrong(std::uint64_t seed, std::size_t rank, std::uint64_t num_updates) {
+    for (std::size_t source = 0; source < num_processes_; ++source) {
+      UpdateStream updates{seed, source};
+      for (std::uint64_t i = 0; i < num_updates; ++i)
+        if (const Update update = updates.Next(); OwnerOf(update) == rank) Apply(update);
+    }
     std::size_t count = 0;
     for (std::size_t i = 0; i < words_.size(); ++i) count += words_[i] != i ? 1 : 0;
     return count;

@@ -10,7 +10,6 @@
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include <netuit/graph/random_stream.hpp>
@@ -144,17 +143,17 @@ struct RankedGraph : Problem {
 
 void MeasureRanks(bench::Program& program, bench::Ranks& ranks, const uit::World& world) {
   const auto lazy = bench::MakeLazy([&] { return std::make_unique<RankedGraph>(world); });
-  for (const auto& [slow, situation] : {std::pair{demo::Slow::nobody, "undisturbed"}, {demo::Slow::in_turn, "slow in turn"}}) {
-    const std::string name = std::string{"PageRank to 1e-8, "} + situation;
+  for (const demo::Slow slow : {demo::Slow::nobody, demo::Slow::in_turn}) {
+    const bool is_slow = slow != demo::Slow::nobody;
+    const std::string name = std::string{"PageRank to 1e-8, "} + (is_slow ? "slow in turn" : "undisturbed");
     bench::Contest contest{name, bench::Unit::millions_per_second};
-    const auto add = [&, slow = slow](const std::string& way, auto RankedGraph::*solver, auto gather) {
+    const auto add = [&, slow](const std::string& way, auto RankedGraph::*solver, auto gather) {
       bench::AddWork(contest, way, NumLinks(RankedGraph::scale), [lazy, solver, slow] { ((**lazy).*solver).Solve(slow); },
                      [lazy, gather] { return (**lazy).FindFault(gather(**lazy)); });
     };
     add("published field", &RankedGraph::by_field, [](RankedGraph& all) { return all.Mesh().Gather(all.by_field.Ranks()); });
     add("best effort", &RankedGraph::by_free_field, [](RankedGraph& all) { return all.Mesh().Gather(all.by_free_field.Ranks()); });
     add("MPI by hand", &RankedGraph::by_mpi, [](RankedGraph& all) { return netuit::GatherByNode(all.Mesh(), all.by_mpi.Ranks()); });
-    const bool is_slow = slow != demo::Slow::nobody;
     contest.Say({.name = name + ": published field, to MPI by hand", .ours = "published field", .against = {"MPI by hand"},
                  .at_least = 1.0});
     contest.Say({.name = name + ": best effort, to MPI by hand", .ours = "best effort", .against = {"MPI by hand"},
