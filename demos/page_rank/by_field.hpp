@@ -86,7 +86,7 @@ class ByFreeField {
           const std::size_t degree = node.Out().size();
           return problem_.Taken(degree == 0 ? at_cut[node] : at_cut[node] / problem_.Share(1, degree), degree);
         },
-        {.every = 10});
+        {.every = 5});
   }
 
   netuit::Mesh& mesh_;
