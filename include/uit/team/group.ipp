@@ -293,8 +293,9 @@ UIT_DEFINE void Rounds::Linger() {
   const std::vector<std::size_t>& here = group_->hosts[group_->own_host].seats;
   try {
     WaitUntil([&] {
-      CheckNobodyFailed();
-      return std::ranges::all_of(here, [this](std::size_t seat) { return group_->seats[seat].board->HasLeft(run_); });
+      const bool have_left = std::ranges::all_of(here, [this](std::size_t seat) { return group_->seats[seat].board->HasLeft(run_); });
+      CheckNobodyFailed();  // after that, because the last to leave may have failed
+      return have_left;
     });
   } catch (const Error&) {  // its own part is done; the others throw
     Leave(Leaving::After(std::current_exception()));
