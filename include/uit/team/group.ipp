@@ -197,8 +197,8 @@ UIT_DEFINE bool Rounds::TryReadOthers() {
     }
     if (!group_->rounds->TryEnd()) {
       group_->process->Watch().Check("in a collective call");
-      const Group::Host& awaited = group_->hosts[group_->rounds->Awaited()];
-      CheckInTime(group_->seats[awaited.leader].process, awaited.has_one_process && group_->rounds->IsInFirstStep());
+      const Group::Host& host = group_->hosts[group_->rounds->Awaited()];
+      CheckInTime(group_->seats[host.leader].process, host.has_one_process && group_->rounds->IsInFirstStep());
       return false;
     }
     PostResults();
@@ -250,10 +250,8 @@ UIT_DEFINE void Rounds::CheckThere(const Group::Seat& seat, FunctionRef<bool()> 
 UIT_DEFINE void Rounds::CheckInTime(std::size_t process, bool is_surely_that_one) {
   if (patience_ == std::chrono::nanoseconds::max() || process == group_->seats[seat_].process) return;
   const TimePoint now = Now();
-  if (std::exchange(awaited_, process) != process) {
-    late_at_ = Later(now, patience_);
-    if (!is_surely_that_one) late_at_ = Later(late_at_, patience_ / 4);
-  }
+  const std::chrono::nanoseconds more = is_surely_that_one ? std::chrono::nanoseconds(0) : patience_ / 4;
+  if (std::exchange(awaited_, process) != process) late_at_ = Later(Later(now, patience_), more);
   if (now < late_at_) return;
   const std::string who = "rank " + std::to_string(process) + (is_surely_that_one ? "" : ", or one that it waits for,");
   throw PeerLost(who + " has not come to a collective call within peer_timeout",
@@ -268,17 +266,13 @@ UIT_DEFINE void Rounds::CheckStays(std::size_t seat) const {
 }
 
 UIT_DEFINE void Rounds::CheckNobodyFailed() {
-  constexpr const char* why = "so the run has failed";
   for (const std::size_t i : group_->hosts[group_->own_host].seats) {
     const Group::Seat& seat = group_->seats[i];
     if (group_->process->Watch().HasGone(seat.process)) throw PeerLost(seat.process, "while a member waits");
     const std::optional<Leaving> left = seat.board->Left(run_);
-    if (left && left->HasFailed()) left->Throw("member " + std::to_string(seat.rank), why);
+    if (left && left->HasFailed()) left->Throw("member " + std::to_string(seat.rank), "so the run has failed");
   }
-  if (!Leads()) return;
-  std::size_t rank = 0;
-  const Leaving failure = group_->rounds->FindFailure(run_, rank);
-  if (failure.HasFailed()) failure.Throw("a member on the host of rank " + std::to_string(rank), why);
+  if (Leads()) group_->rounds->CheckNobodyFailed(run_);
 }
 
 UIT_DEFINE void Rounds::Leave(Leaving how) {
@@ -290,10 +284,10 @@ UIT_DEFINE void Rounds::Leave(Leaving how) {
 
 UIT_DEFINE void Rounds::Linger() {
   if (!Leads()) return;
-  const std::vector<std::size_t>& here = group_->hosts[group_->own_host].seats;
+  const auto has_left = [this](std::size_t seat) { return group_->seats[seat].board->HasLeft(run_); };
   try {
     WaitUntil([&] {
-      const bool have_left = std::ranges::all_of(here, [this](std::size_t seat) { return group_->seats[seat].board->HasLeft(run_); });
+      const bool have_left = std::ranges::all_of(group_->hosts[group_->own_host].seats, has_left);
       CheckNobodyFailed();  // after that, because the last to leave may have failed
       return have_left;
     });

@@ -47,9 +47,9 @@ class HostRounds {
   /// Tells the other hosts that this one takes part in no further round of run `run`, and why, as far as there is room for the message.
   /// Waits only for the process's lock.
   void Leave(std::uint64_t run, Leaving how = {});
-  /// Returns how another host has failed in run `run`, if one has said so; its leader's rank is then in `rank`. Takes in what has
-  /// arrived, between rounds and within one. Never waits.
-  Leaving FindFailure(std::uint64_t run, std::size_t& rank);
+  /// Throws as Leaving::Throw if another host has said that one of its members has failed in run `run`. Takes in what has arrived, between
+  /// rounds and within one. Never waits.
+  void CheckNobodyFailed(std::uint64_t run);
   /// Goes through a last round with all hosts, and closes the links. Returns false at the deadline, or if a process of this host has
   /// ended.
   bool Close(Deadline deadline);

@@ -70,8 +70,9 @@ UIT_DEFINE void HostRounds::Leave(std::uint64_t run, Leaving how) {
   }
 }
 
-UIT_DEFINE Leaving HostRounds::FindFailure(std::uint64_t run, std::size_t& rank) {
+UIT_DEFINE void HostRounds::CheckNobodyFailed(std::uint64_t run) {
   Leaving worst;
+  std::size_t rank = 0;
   process_->Exclusively([&] {
     for (auto& [from, peer] : peers_) {
       TakeIn(peer);
@@ -80,7 +81,7 @@ UIT_DEFINE Leaving HostRounds::FindFailure(std::uint64_t run, std::size_t& rank)
       rank = from;
     }
   });
-  return worst;
+  if (worst.HasFailed()) worst.Throw("a member on the host of rank " + std::to_string(rank), "so the run has failed");
 }
 
 UIT_DEFINE bool HostRounds::Close(Deadline deadline) {
