@@ -57,7 +57,12 @@ class Conveyor final : detail::Carrier {
   /// Collective over the whole team. Throws InputError if the options have no room for the buffers.
   template <ItemHandler<T> F>
   Conveyor(Member& me, F handler, const ConveyorOptions& options = {})
-      : alone_(std::in_place, me), scope_(*alone_), set_(*alone_), options_(options), outbox_(scope_), dealer_(DealerTo(std::move(handler))) {
+      : alone_(std::in_place, me),
+        scope_(*alone_),
+        set_(*alone_),
+        options_(options),
+        outbox_(scope_),
+        dealer_(DealerTo(std::move(handler))) {
     Open();
   }
   /// One of several conveyors of a member. Collective; throws like the other constructor.
@@ -138,6 +143,8 @@ class Conveyor final : detail::Carrier {
   /// conveyors of its set. Nothing that another member pushes after its own end is handled before this one's end. The conveyor can
   /// then be used again. Collective. Not in a handler.
   void Finish() { scope_.Finish(); }
+  /// Begins a Finish, and does not wait; see Conveyors::Finishing. Collective.
+  Conveyors::Finishing StartFinish() { return scope_.StartFinish(); }
 
   /// What this member has done since the beginning.
   ConveyorTally Tally() const {

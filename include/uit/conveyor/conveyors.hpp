@@ -5,6 +5,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <utility>
 #include <vector>
 
@@ -77,17 +78,36 @@ class Conveyors {
   Conveyors(const Conveyors&) = delete;             ///< Not copied: conveyors refer to it.
   Conveyors& operator=(const Conveyors&) = delete;  ///< Not copied.
 
+  /// A Finish that has begun. Until its end the member may do other work, but pushes nothing outside of handlers, and calls nothing else
+  /// of its conveyors and nothing that is collective. It should try soon and often, because others wait for it.
+  class Finishing {
+   public:
+    /// For StartFinish.
+    explicit Finishing(Conveyors& scope) : scope_(scope), quiescence_(scope.me_) { scope.all_sets_.CheckOutside(); }
+    Finishing(const Finishing&) = delete;             ///< Not copied: others wait for it.
+    Finishing& operator=(const Finishing&) = delete;  ///< Not copied.
+    /// Waits for the end, unless it has come or failed, or an exception is in flight.
+    ~Finishing() noexcept(false) {
+      if (!has_ended_ && std::uncaught_exceptions() == num_exceptions_) Get();
+    }
+    /// Handles what has arrived, and returns whether all has been handled. Never waits.
+    bool TryFinish();
+    /// Waits for the end.
+    void Get() {
+      scope_.all_sets_.Wait([this] { return TryFinish(); });
+    }
+
+   private:
+    Conveyors& scope_;
+    Quiescence quiescence_;
+    bool has_ended_ = false;
+    int num_exceptions_ = std::uncaught_exceptions();
+  };
+
   /// As Conveyor::Finish, for all of them, also those of scopes within. Meanwhile handles items of the sets around, too. Collective.
-  void Finish() {
-    all_sets_.CheckOutside();
-    Quiescence quiescence{me_};
-    all_sets_.Wait([&] {
-      all_sets_.AdvanceUntil([&] { return quiescence.IsConfirming(); }, true);
-      detail::QuiescenceCounts sum;
-      for (const detail::Carrier* const conveyor : all_) conveyor->AddCounts(sum);
-      return quiescence.TryEnd(sum.num_sent, sum.num_handled);
-    });
-  }
+  void Finish() { StartFinish().Get(); }
+  /// Begins a Finish, and does not wait. Collective.
+  Finishing StartFinish();
   /// As Conveyor::WaitUntil, for all of them.
   template <std::predicate Ready>
   void WaitUntil(Ready&& ready) {
@@ -221,6 +241,17 @@ class Conveyors {
   bool has_advanced_ = false;            // since the last rest of a wait
   State state_ = State::outside;
 };
+
+inline Conveyors::Finishing Conveyors::StartFinish() { return Finishing(*this); }
+
+inline bool Conveyors::Finishing::TryFinish() {
+  if (has_ended_) return true;
+  has_ended_ = true;  // also if this throws
+  scope_.all_sets_.AdvanceUntil([&] { return quiescence_.IsConfirming(); }, true);
+  detail::QuiescenceCounts sum;
+  for (const detail::Carrier* const conveyor : scope_.all_) conveyor->AddCounts(sum);
+  return has_ended_ = quiescence_.TryEnd(sum.num_sent, sum.num_handled);
+}
 
 inline void detail::Carrier::Join(Conveyors& set) {
   for (Conveyors* each = &set; each != nullptr; each = each->outer_) each->all_.push_back(this);

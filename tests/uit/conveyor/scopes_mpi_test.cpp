@@ -68,6 +68,32 @@ TEST_CASE("A scope within a set ends again and again while an item around it nev
   });
 }
 
+TEST_CASE("A Finish that has begun ends by tries, while its member works, and is waited for in the end") {
+  ForEachRoute([](Member& me, Checks& checks, std::size_t two_hops_above) {
+    std::uint64_t round = 0;
+    std::uint64_t num_handled = 0;
+    std::uint64_t num_worked = 0;
+    Conveyor<std::uint64_t>* self = nullptr;
+    Conveyor<std::uint64_t> conveyor{me, [&](const std::uint64_t& item) {
+      THAT(item / 8 == round);  // none is handled after the end of another member
+      ++num_handled;
+      if (item % 8 != 0) self->Push(me.Right(), item - 1);
+    }, Small(two_hops_above)};
+    self = &conveyor;
+    for (; round < 20; ++round) {
+      for (std::size_t to = 0; to < me.Size(); ++to) conveyor.Push(to, 8 * round + 7);
+      auto finishing = conveyor.StartFinish();
+      while (round % 2 == 0 && !finishing.TryFinish()) ++num_worked;
+      if (round % 2 == 0) THAT(finishing.TryFinish());
+      else if (me.IsRoot()) finishing.Get();
+      // Elsewhere it is waited for here.
+    }
+    THAT(num_handled == 20 * 8 * me.Size());
+    THAT(num_worked > 0);
+    const auto unfinished = conveyor.StartFinish();
+  });
+}
+
 TEST_CASE("A member at the end of an inner scope handles items for which others wait around it") {
   ForEachRoute([](Member& me, Checks& checks, std::size_t two_hops_above) {
     constexpr std::uint64_t num_items = 500;
