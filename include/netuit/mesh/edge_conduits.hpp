@@ -69,7 +69,8 @@ class EdgeConduits final : public ChannelPart, public WaitingMessages {
     for (Inlet& inlet : inlets_) {
       inlet.Refresh(max_puts);
       inlet.Bound().Visit([](auto* duct) {
-        if constexpr (requires { duct->RefreshOutlet(); }) duct->RefreshOutlet();
+        if constexpr (requires { duct->RefreshOutlet(); })
+          if (duct != nullptr) duct->RefreshOutlet();
       });
     }
   }

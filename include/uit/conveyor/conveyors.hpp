@@ -94,7 +94,12 @@ class Conveyors {
     bool TryFinish();
     /// Waits for the end.
     void Get() {
-      scope_.all_sets_.Wait([this] { return TryFinish(); });
+      try {
+        scope_.all_sets_.Wait([this] { return TryFinish(); }, false);  // its rounds of counts tell who does not come
+      } catch (...) {
+        has_ended_ = true;
+        throw;
+      }
     }
 
    private:
@@ -111,15 +116,14 @@ class Conveyors {
   /// As Conveyor::WaitUntil, for all of them.
   template <std::predicate Ready>
   void WaitUntil(Ready&& ready) {
-    if (outer_ != nullptr) return all_sets_.WaitUntil(ready);
-    CheckOutside();
+    all_sets_.CheckOutside();
     std::size_t num_last_looks = 0;  // since a member was found to be gone
-    Wait([&] {
-      if (AdvanceUntil(ready, true)) return true;
+    all_sets_.Wait([&] {
+      if (all_sets_.AdvanceUntil(ready, true)) return true;
       try {
         me_.CheckAllStay();
       } catch (const Error&) {  // it may have left something that is still to be handled
-        if (num_last_looks++ == most_busy || !HandleAll()) throw;
+        if (num_last_looks++ == most_busy || !all_sets_.HandleAll()) throw;
       }
       return false;
     });
@@ -195,8 +199,8 @@ class Conveyors {
   }
   /// Waits until `try_once()`, which calls AdvanceUntil. Rests long only while nothing is handled.
   template <std::predicate Try>
-  void Wait(Try&& try_once) {
-    me_.WaitUntil(try_once, never, [this] { return std::exchange(has_advanced_, false); });
+  void Wait(Try&& try_once, bool is_limited = true) {
+    me_.Wait(try_once, never, [this] { return std::exchange(has_advanced_, false); }, is_limited);
   }
   /// Handles what has arrived, and shows what waits to the members of this process, also what handlers have pushed to other conveyors
   /// than that of the caller.

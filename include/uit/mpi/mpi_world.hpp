@@ -80,8 +80,9 @@ class MpiWorld final : public WorldModel {
     };
     const auto parts = std::make_shared<Parts>(Parts{{mine.begin(), mine.end()}, mine.size(), std::vector<std::uint64_t>(size_)});
     const auto gather = [&](const char* call, auto&& start) {
-      if (!Collective(*Process(), call, parts, start, deadline))
-        throw PeerLost("the other processes do not come to a collective call in time", std::nullopt);
+      if (Collective(*Process(), call, parts, start, deadline)) return;
+      Process()->Watch().Check(call);
+      throw PeerLost("the other processes do not come to a collective call in time", std::nullopt);
     };
     gather("MPI_Iallgather", [&](MPI_Request* request) {
       return MPI_Iallgather(&parts->mine, 1, MPI_UINT64_T, parts->sizes.data(), 1, MPI_UINT64_T, communicator_, request);

@@ -13,7 +13,7 @@
 #include <uit/codec/codec.hpp>
 #include <uit/support/bytes.hpp>
 #include <uit/support/error.hpp>
-#include <uit/team/group.hpp>
+#include <uit/team/rounds.hpp>
 #include <uit/team/piece_rounds.hpp>
 
 // The collective calls of a member for values, each an object with TryEnd(), which is called until it returns true, and then Take().

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include <uit/config.hpp>
@@ -39,17 +40,20 @@ class HostRounds {
   bool TryEnd();
   /// Between Begin and the end of the round: the host whose leader has to send next.
   std::size_t Awaited() const { return HostAfter(std::size_t{1} << next_); }
-  /// Whether that leader only waits for members of its own host. Later it may itself wait for another leader.
-  bool IsInFirstStep() const { return next_ == 0; }
   /// Returns a host's block, after TryEnd returned true and until the next OwnBlock.
   ByteView Block(std::size_t host) const { return blocks_[host]; }
 
-  /// Tells the other hosts that this one takes part in no further round of run `run`, and why, as far as there is room for the message.
-  /// Waits only for the process's lock.
+  /// Tells the hosts with which this one exchanges messages that it takes part in no further round of run `run` but the last, and why.
+  /// If there is no room for the message, later calls of FindFailure send it. Waits only for the process's lock.
   void Leave(std::uint64_t run, Leaving how = {});
-  /// Throws as Leaving::Throw if another host has said that one of its members has failed in run `run`. Takes in what has arrived, between
-  /// rounds and within one. Never waits.
-  void CheckNobodyFailed(std::uint64_t run);
+  /// Returns how another host has failed in run `run`, if one has said so; its leader's rank is then in `rank`. Takes in what has
+  /// arrived, between rounds and within one. Never waits.
+  Leaving FindFailure(std::uint64_t run, std::size_t& rank);
+  /// Begins the last round of run `run`, after Leave. It ends once all hosts have come to it. Call TryEnd until it returns true.
+  void BeginLast(std::uint64_t run, std::uint64_t number) {
+    Begin(run, number);
+    is_last_ = true;
+  }
   /// Goes through a last round with all hosts, and closes the links. Returns false at the deadline, or if a process of this host has
   /// ended.
   bool Close(Deadline deadline);
@@ -64,16 +68,22 @@ class HostRounds {
   /// The leader of another host.
   struct Peer {
     AnyLink link;
-    std::array<Frame, 2> waiting{};  // of a round, in order: one to which this host has not come, or also the one before it
+    // Of rounds, in order: up to two to which this host has not come, of which the second is the last of the run, and the one before.
+    std::array<Frame, 3> waiting{};
     std::size_t num_waiting = 0;
     std::uint64_t left_run = 0;      // the last run that it has left
     Leaving left{};
+    std::optional<Leaving> untold{};  // how this host has left, if the peer has not been told yet
   };
 
   std::size_t HostAfter(std::size_t reach) const { return (own_ + reach) % blocks_.size(); }
   void Pack(const Step& step);
-  /// Takes in what has arrived from a peer. With the process's lock.
-  void TakeIn(Peer& peer);
+  /// Takes in what has arrived from a peer in run `run`. With the process's lock.
+  void TakeIn(Peer& peer, std::uint64_t run);
+  /// Takes the first of the frames that wait.
+  void TakeFirst(Peer& peer);
+  /// Tells the peers that do not know it how this host has left run `run`, as far as there is room. With the process's lock.
+  void TellUntold(std::uint64_t run);
   bool TryReceive(std::size_t reach, const Step& step);
   void Unpack(std::size_t reach, const Step& step);
   [[noreturn]] void Refuse(const Step& step) const;
@@ -89,9 +99,11 @@ class HostRounds {
   std::size_t next_ = 0;   // step
   bool is_packed_ = false;  // the message of that step
   bool has_sent_ = false;
+  bool is_last_ = false;   // the round, to which hosts come after they have left
   Frame outgoing_;
   Frame incoming_;
   Frame arrived_;  // the message of a step
+  Frame notice_;
 };
 
 }  // namespace uit

@@ -36,7 +36,7 @@ UIT_DEFINE void HostRounds::Begin(std::uint64_t run, std::uint64_t number) {
   run_ = run;
   number_ = number;
   next_ = 0;
-  is_packed_ = has_sent_ = false;
+  is_packed_ = has_sent_ = is_last_ = false;
 }
 
 UIT_DEFINE bool HostRounds::TryEnd() {
@@ -55,33 +55,36 @@ UIT_DEFINE bool HostRounds::TryEnd() {
 }
 
 UIT_DEFINE void HostRounds::Leave(std::uint64_t run, Leaving how) {
-  const auto tell = [&] {
-    for (const Step& step : steps_) {  // those that receive from this host
-      AnyLink& link = peers_.at(step.to).link;
-      outgoing_.Reserve(max_bytes_);
-      outgoing_.Header() = FrameHeader{.kind = FrameKind::close, .update = how.Code(), .base = run};
-      if (link.HasRoom()) link.TrySend(outgoing_);
-    }
-  };
+  for (auto& entry : peers_) entry.second.untold = how;
   try {
-    WaitUntil([&] { return process_->Exclusively(tell); });
+    WaitUntil([&] { return process_->Exclusively([&] { TellUntold(run); }); });
   } catch (const std::exception& trouble) {  // the others then learn it from what has failed here
     process_->Note(trouble.what());
   }
 }
 
-UIT_DEFINE void HostRounds::CheckNobodyFailed(std::uint64_t run) {
+UIT_DEFINE void HostRounds::TellUntold(std::uint64_t run) {
+  for (auto& entry : peers_) {
+    Peer& peer = entry.second;
+    if (!peer.untold || !peer.link.HasRoom()) continue;
+    notice_.Reserve(0);
+    notice_.Header() = FrameHeader{.kind = FrameKind::close, .update = peer.untold->Code(), .base = run};
+    if (peer.link.TrySend(notice_)) peer.untold.reset();
+  }
+}
+
+UIT_DEFINE Leaving HostRounds::FindFailure(std::uint64_t run, std::size_t& rank) {
   Leaving worst;
-  std::size_t rank = 0;
   process_->Exclusively([&] {
+    TellUntold(run);
     for (auto& [from, peer] : peers_) {
-      TakeIn(peer);
+      TakeIn(peer, run);
       if (peer.left_run != run || peer.left.Code() <= worst.Code()) continue;
       worst = peer.left;
       rank = from;
     }
   });
-  if (worst.HasFailed()) worst.Throw("a member on the host of rank " + std::to_string(rank), "so the run has failed");
+  return worst;
 }
 
 UIT_DEFINE bool HostRounds::Close(Deadline deadline) {
@@ -120,14 +123,21 @@ UIT_DEFINE void HostRounds::Pack(const Step& step) {
   outgoing_.Header() = FrameHeader{.num_bytes = static_cast<std::uint32_t>(to - outgoing_.Payload()), .update = number_, .base = run_};
 }
 
-UIT_DEFINE void HostRounds::TakeIn(Peer& peer) {
+UIT_DEFINE void HostRounds::TakeFirst(Peer& peer) {
+  arrived_.Swap(peer.waiting[0]);
+  --peer.num_waiting;
+  for (std::size_t i = 0; i < peer.num_waiting; ++i) peer.waiting[i].Swap(peer.waiting[i + 1]);
+}
+
+UIT_DEFINE void HostRounds::TakeIn(Peer& peer, std::uint64_t run) {
+  while (peer.num_waiting != 0 && peer.waiting[0].Header().base < run) TakeFirst(peer);  // left of a run that has failed
   while (peer.num_waiting < peer.waiting.size() && peer.link.TryReceive(incoming_)) {
     const FrameHeader& header = incoming_.Header();
     if (header.kind == FrameKind::close) {
       const Leaving how = Leaving::FromCode(static_cast<std::uint32_t>(header.update));
       if (header.base > peer.left_run || (header.base == peer.left_run && how.Code() > peer.left.Code())) peer.left = how;
       peer.left_run = std::max(peer.left_run, header.base);
-    } else {
+    } else if (header.base >= run) {
       peer.waiting[peer.num_waiting++].Swap(incoming_);
       incoming_.Reserve(max_bytes_);
     }
@@ -136,18 +146,16 @@ UIT_DEFINE void HostRounds::TakeIn(Peer& peer) {
 
 UIT_DEFINE bool HostRounds::TryReceive(std::size_t reach, const Step& step) {
   Peer& peer = peers_.at(step.from);
-  for (TakeIn(peer); peer.num_waiting != 0; TakeIn(peer)) {
-    arrived_.Swap(peer.waiting[0]);
-    if (--peer.num_waiting != 0) peer.waiting[0].Swap(peer.waiting[1]);
-    const FrameHeader& header = arrived_.Header();
-    if (header.base < run_) continue;  // left of a run that has failed
-    if (header.base > run_ && peer.left_run >= run_) break;  // it has lost a process, and does not wait for the others
-    if (header.update != number_ || header.base != run_) Refuse(step);
+  TakeIn(peer, run_);
+  const bool has_come = peer.num_waiting != 0 && peer.waiting[0].Header().update == number_ && peer.waiting[0].Header().base == run_;
+  if (has_come) {
+    TakeFirst(peer);
     Unpack(reach, step);
     return true;
   }
-  if (peer.left_run >= run_)
+  if (peer.left_run >= run_ && (!is_last_ || peer.left.HasFailed()))
     peer.left.Throw("a member on the host of rank " + std::to_string(step.from), "so a collective call of the others can never end");
+  if (peer.num_waiting != 0) Refuse(step);
   return false;
 }
 

@@ -45,6 +45,8 @@ class Leaving {
   constexpr std::uint32_t Code() const { return code_; }
   /// Whether the others need not wait for anything any more, because the run has failed.
   constexpr bool HasFailed() const { return code_ != 0; }
+  /// Whether a process is lost.
+  constexpr bool HasLost() const { return code_ >= lost; }
   /// Throws for one that waits: PeerLost if `who` has lost a process, and otherwise MemberLeft, which then says what `why` says.
   [[noreturn]] void Throw(const std::string& who, const std::string& why) const {
     if (code_ < lost) throw MemberLeft(who + (HasFailed() ? " has failed and left, " : " has left, ") + why);

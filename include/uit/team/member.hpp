@@ -33,6 +33,7 @@
 #include <uit/team/group.hpp>
 #include <uit/team/joints.hpp>
 #include <uit/team/loop_board.hpp>
+#include <uit/team/rounds.hpp>
 #include <uit/team/span_collectives.hpp>
 #include <uit/team/team.hpp>
 #include <uit/transport/in_process.hpp>
@@ -93,7 +94,7 @@ class Started {
 /// Collective calls must be made by all members of a group, in the same order. Each is also a barrier: no member ends it before all
 /// have begun it. Results combine values in order of the members, so they are the same on every layout of threads and processes,
 /// also those of floating-point numbers. A call throws MemberLeft if another member has left the run, and PeerLost if a process of
-/// this host has ended, or one does not come within TeamOptions::peer_timeout.
+/// this host has ended, if one does not come within TeamOptions::peer_timeout, or if a member of another host has found that.
 class Member {
  public:
   /// Leaves the run or the group.
@@ -255,7 +256,8 @@ class Member {
   /// Returns this thread as a member of a group: of those members of its present group that give the same color, in order of `key`,
   /// then of rank. All members of the whole team call it at the same time, each on its member of the group that it divides: the team,
   /// or a group, also one of another size. A group that is to stay as it is gives one color. Throws if only some members of a group
-  /// split it. The memory of a group is given back in the first Split after its last member has been destroyed.
+  /// split it. The memory of the groups of a Split is given back in the first Split after the last member of all of them has
+  /// been destroyed.
   Member Split(std::int64_t color, std::int64_t key = 0);
 
   /// Returns an inlet of a conduit to another member, or to this one. The n-th inlet from one member to another joins the n-th outlet
@@ -333,7 +335,7 @@ class Member {
   /// Takes in what has arrived over the conduits between processes. Never waits. Returns whether anything has.
   bool Poll() {
     bool has_arrived = false;
-    for (Fabric* const fabric : fabrics_) has_arrived = fabric->Poll() || has_arrived;
+    for (Fabric* const fabric : whole_ != nullptr ? whole_->fabrics_ : fabrics_) has_arrived = fabric->Poll() || has_arrived;
     return has_arrived;
   }
   /// Waits until `ready()` is true. Meanwhile polls, and runs chunks of other threads' loops. Returns false at the deadline. Throws
@@ -370,6 +372,7 @@ class Member {
   friend class detail::TeamRuns;
   template <typename Call>
   friend class Started;
+  friend class Conveyors;
 
   Member(detail::TeamRuns& runs, detail::Joints& joints, LoopBoard<>& loops, const std::atomic<bool>& has_failed,
          std::shared_ptr<detail::Group> group, std::size_t seat, std::uint32_t thread, std::uint64_t run, const SpinHabit& habit);
@@ -386,7 +389,8 @@ class Member {
     const auto try_once = [&] { return is_ready = is_ready || ready(); };
     Silence silence;
     return uit::WaitUntil(try_once, deadline, [&] {
-      if (has_failed_->load(std::memory_order_relaxed) && !try_once()) ThrowLeft();
+      // Pairs with the release in TeamRuns::Work.
+      if (has_failed_->load(std::memory_order_acquire) && !try_once()) ThrowFailure();
       const bool has_arrived = Poll();
       const bool has_new = loops_->TrySteal(thread_) || has_arrived || is_busy();
       if (has_new) silence.num_tries = 0;
@@ -405,7 +409,8 @@ class Member {
   detail::Rounds& RoundsForCall() const;
   /// Notes that a collective call has failed, and lets the others know.
   void FailCall();
-  [[noreturn]] static void ThrowLeft();
+  /// After another member of this process has failed.
+  [[noreturn]] void ThrowFailure();
   /// A uit::Waiter: the member's WaitUntil.
   struct Waiting {
     Member& me;

@@ -91,7 +91,10 @@ UIT_DEFINE std::size_t Member::Checked(std::size_t rank) const {
   throw InputError("member " + std::to_string(rank) + " is not in this group of " + std::to_string(Size()));
 }
 
-UIT_DEFINE void Member::ThrowLeft() { throw MemberLeft("another member of this process has failed"); }
+UIT_DEFINE void Member::ThrowFailure() {
+  of_team_->CheckNobodyFailed();  // throws, and says more
+  throw MemberLeft("another member of this process has failed");
+}
 
 UIT_DEFINE detail::Rounds& Member::RoundsForCall() const {
   if (has_failed_call_) throw MemberLeft("a collective call of this member has failed, so it can make no other in this run");
@@ -162,7 +165,7 @@ UIT_DEFINE int TeamRuns::Run(ThreadPool& threads, FunctionRef<int(Member&)> work
     Work(thread, me, failures[thread], [&] {
       codes[thread] = work(*me);
       me->rounds_->Leave();
-      me->rounds_->Linger();
+      Linger(*me, After(patience_));
     });
   });
   return EndRun(codes, failures);
@@ -191,9 +194,20 @@ UIT_DEFINE void TeamRuns::Work(std::uint32_t thread, std::unique_ptr<Member>& me
     work();
   } catch (...) {
     failure = std::current_exception();
-    if (me) me->rounds_->Leave(Leaving::After(failure));  // first, so that those who see the next find why
-    has_failed_.store(true, std::memory_order_relaxed);
+    if (me) me->rounds_->Leave(Leaving::After(failure));
+    has_failed_.store(true, std::memory_order_release);  // pairs with the acquire of those who then look why
+    if (me) Linger(*me, After(std::min<std::chrono::nanoseconds>(patience_, std::chrono::seconds(10))), true);
   }
+}
+
+UIT_DEFINE void TeamRuns::Linger(Member& me, Deadline deadline, bool has_failed) {
+  Rounds& rounds = *me.rounds_;
+  try {
+    if (!WaitUntil([&] { return rounds.TryLinger(); }, deadline, [&] { return me.Poll(); })) rounds.Leave(Leaving::Lost(std::nullopt));
+  } catch (const std::exception&) {  // its own part is done; so only a loss concerns it
+    rounds.Leave(Leaving::After(std::current_exception()));
+  }
+  if (!has_failed && rounds.Left().HasLost()) rounds.Left().Throw("a member of the team", "");
 }
 
 UIT_DEFINE void TeamRuns::BeginRun() {
@@ -208,6 +222,7 @@ UIT_DEFINE int TeamRuns::EndRun(const std::vector<int>& codes, const std::vector
   const auto [failure, level] = FirstCause(failures);
   const bool is_broken = failure && KindOf(failure) == ErrorKind::peer_lost;
   if (is_broken) world_.Process()->Break();
+  // If nothing has failed, all members have left; see Linger.
   if (!Disconnect(is_broken ? Now() : After(std::chrono::seconds(10))) || is_broken) {
     world_.Process()->Break();
     if (failure) std::rethrow_exception(failure);
@@ -245,7 +260,7 @@ UIT_DEFINE void TeamRuns::DoAlone(FunctionRef<void()> work) {
     has_failed_alone_ = false;
   });
   WaitUntil([&] { return gate_->HasPassed(ticket) || has_failed_.load(std::memory_order_relaxed); });
-  if (!gate_->HasPassed(ticket)) Member::ThrowLeft();
+  if (!gate_->HasPassed(ticket)) throw MemberLeft("another member of this process has failed");
   if (has_failed_alone_) throw MemberLeft("another thread of this process could not connect the team");
 }
 
@@ -266,13 +281,12 @@ UIT_DEFINE void TeamRuns::EndUnusedSplits() {
   if (is_used.empty()) return;
   world_.Max(is_used);
   bool is_clean = true;
-  std::vector<MadeSplit> kept;
-  for (std::size_t i = 0; i < splits_.size(); ++i) {
-    if (is_used[i] != 0) kept.push_back(std::move(splits_[i]));
-    else is_clean = End(splits_[i], After(std::chrono::seconds(10))) && is_clean;
-  }
-  splits_ = std::move(kept);
+  for (std::size_t i = 0; i < splits_.size(); ++i)
+    if (is_used[i] == 0) is_clean = End(splits_[i], After(std::chrono::seconds(10))) && is_clean;
+  std::size_t next = 0;
+  std::erase_if(splits_, [&](const MadeSplit&) { return is_used[next++] == 0; });
   if (is_clean) return;
+  world_.Process()->Break();  // others may have released what this one has not
   world_.Process()->Watch().Check("in a split");
   throw Error("the other processes of the team do not close their connections");
 }

@@ -8,7 +8,7 @@
 
 #include <uit/support/bytes.hpp>
 #include <uit/support/type_hash.hpp>
-#include <uit/team/group.hpp>
+#include <uit/team/rounds.hpp>
 
 namespace uit::detail {
 

@@ -10,7 +10,7 @@
 
 #include <uit/support/bytes.hpp>
 #include <uit/support/error.hpp>
-#include <uit/team/group.hpp>
+#include <uit/team/rounds.hpp>
 #include <uit/team/piece_rounds.hpp>
 
 // The collective calls of a member for spans, in place, each an object with TryEnd() and Take(). See Member.

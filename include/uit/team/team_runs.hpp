@@ -67,6 +67,9 @@ class TeamRuns {
 
   /// Calls `work` on a thread, with `me` as its member, which is made if it is null. Notes a failure, and lets the others know.
   void Work(std::uint32_t thread, std::unique_ptr<Member>& me, std::exception_ptr& failure, FunctionRef<void()> work);
+  /// After the member has left: waits until TryLinger, and lets messages leave meanwhile. Throws PeerLost if a process is lost, unless
+  /// the member `has_failed` itself.
+  void Linger(Member& me, Deadline deadline, bool has_failed = false);
   void BeginRun();
   /// Ends splits of which no process has a member. Collective; call it in DoAlone.
   void EndUnusedSplits();

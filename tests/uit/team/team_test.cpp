@@ -246,23 +246,47 @@ TEST_CASE("A member that throws ends the waits of all others, whatever they wait
   const Wait looks = [](Member& me) {
     while (true) me.CheckStays((me.Rank() + 2) % me.Size());  // on another host
   };
-  for (const Wait& wait : {waits, looks}) {
-    for (std::size_t culprit = 0; culprit < 5; ++culprit) {
-      LoopbackNetwork network{5, 2};
-      std::atomic<int> num_told{0};
-      network.Together([&](std::size_t rank) {
-        const Team team{network.World(rank)};
-        const std::string words = WordsThrownBy([&] {
-          team.Run([&](Member& me) {
-            me.Barrier();
-            if (me.Rank() == culprit) throw std::runtime_error("the culprit");
-            if (me.Rank() % 2 == 1 || me.Rank() == 4) wait(me);  // leaders hear what these do not
+  for (const auto& [num_processes, per_host] : {std::pair<std::size_t, std::size_t>{5, 2}, {4, 1}, {7, 1}}) {
+    for (const Wait& wait : {waits, looks}) {
+      for (std::size_t culprit = 0; culprit < num_processes; ++culprit) {
+        LoopbackNetwork network{num_processes, per_host};
+        std::atomic<std::size_t> num_told{0};
+        network.Together([&](std::size_t rank) {
+          const Team team{network.World(rank)};
+          const std::string words = WordsThrownBy([&] {
+            team.Run([&](Member& me) {
+              me.Barrier();
+              if (me.Rank() == culprit) throw std::runtime_error("the culprit");
+              if (me.Rank() % 4 == 1 || me.Rank() == 4) wait(me);  // leaders hear what these do not
+            });
           });
+          if (words == (rank == culprit ? "the culprit" : "rank " + std::to_string(culprit) + " failed")) ++num_told;
+          if (team.Run([](Member& me) { return static_cast<int>(me.AllReduce(1, std::plus<>{})); }) == static_cast<int>(team.NumProcesses()))
+            ++num_told;
         });
-        if (words == (rank == culprit ? "the culprit" : "rank " + std::to_string(culprit) + " failed")) ++num_told;
-        if (team.Run([](Member& me) { return static_cast<int>(me.AllReduce(1, std::plus<>{})); }) == 5) ++num_told;
+        CHECK(num_told == 2 * network.Size());
+      }
+    }
+  }
+}
+
+TEST_CASE("A member that has lost a process ends the run of all with that loss, also through threads of the same process") {
+  for (const auto& [num_processes, per_host] : {std::pair<std::size_t, std::size_t>{2, 2}, {3, 1}, {4, 2}}) {
+    for (std::size_t finder = 0; finder < 2 * num_processes; ++finder) {
+      LoopbackNetwork network{num_processes, per_host};
+      std::atomic<std::size_t> num_told{0};
+      network.Together([&](std::size_t rank) {
+        try {
+          Team{network.World(rank), {.threads = 2}}.Run([&](Member& me) {
+            me.Barrier();
+            if (me.Rank() == finder) throw PeerLost(9, "as the test says");
+            me.WaitUntil([] { return false; });
+          });
+        } catch (const PeerLost& lost) {
+          if (lost.Rank() == 9) ++num_told;
+        }
       });
-      CHECK(num_told == 10);
+      CHECK(num_told == network.Size());
     }
   }
 }
@@ -274,22 +298,23 @@ TEST_CASE("A process that does not come in time ends the run of all, and no othe
     bool in_call;
     bool is_named;
   };
-  for (const Layout& layout :
-       {Layout{2, 2, true, true}, Layout{2, 1, true, true}, Layout{2, 1, false, false}, Layout{5, 2, true, false},
-        Layout{5, 2, false, false}}) {
+  for (const Layout& layout : {Layout{2, 2, true, true}, Layout{2, 1, true, true}, Layout{2, 1, false, false}, Layout{5, 2, true, false}}) {
     for (const std::size_t silent : {std::size_t{0}, layout.num_processes - 1}) {
       CAPTURE(layout.num_processes, layout.per_host, layout.in_call, silent);
       LoopbackNetwork network{layout.num_processes, layout.per_host};
+      std::atomic<std::size_t> num_ready{0};
       std::atomic<std::size_t> num_told{0};
       std::atomic<std::size_t> num_naming{0};
       std::atomic<std::size_t> num_misled{0};
       network.Together([&](std::size_t rank) {
-        const Team team{network.World(rank), {.peer_timeout = std::chrono::milliseconds(400)}};
+        const Team team{network.World(rank), {.peer_timeout = std::chrono::milliseconds(500)}};
         try {
           team.Run([&](Member& me) {
             me.Barrier();
+            ++num_ready;  // so that none begins to wait before the others are there
+            WaitUntil([&] { return num_ready == layout.num_processes; });
             if (me.Rank() == silent) {
-              WaitUntil([&] { return num_told + 1 == layout.num_processes; }, After(std::chrono::seconds(10)));
+              WaitUntil([&] { return num_told + 1 == layout.num_processes; }, After(std::chrono::seconds(20)));
               throw PeerLost("this one is silent", silent);
             }
             if (layout.in_call) me.Barrier();
@@ -306,6 +331,24 @@ TEST_CASE("A process that does not come in time ends the run of all, and no othe
     }
   }
   CHECK_THROWS_AS(Team({}, {.peer_timeout = std::chrono::nanoseconds(0)}), InputError);
+}
+
+TEST_CASE("A process whose leader has nothing more to do gives up a silent one of its host") {
+  LoopbackNetwork network{4, 2};
+  std::atomic<std::size_t> num_told{0};
+  network.Together([&](std::size_t rank) {
+    try {
+      Team{network.World(rank), {.peer_timeout = std::chrono::milliseconds(500)}}.Run([&](Member& me) {
+        me.Barrier();
+        if (me.Rank() != 1) return;
+        WaitUntil([&] { return num_told == 3; }, After(std::chrono::seconds(20)));
+        throw PeerLost("this one is silent", 1);
+      });
+    } catch (const PeerLost&) {
+      ++num_told;
+    }
+  });
+  CHECK(num_told == 4);
 }
 
 TEST_CASE("A member that throws ends the waits of the others of its process") {
