@@ -38,7 +38,9 @@ void* CountedAllocate(std::size_t size, std::size_t alignment) {
   if (memory == nullptr) throw std::bad_alloc{};
   const std::size_t usable = malloc_usable_size(memory);
   const std::size_t held = num_held_bytes.fetch_add(usable, std::memory_order_relaxed) + usable;
-  most_held_bytes.store(std::max(most_held_bytes.load(std::memory_order_relaxed), held), std::memory_order_relaxed);
+  std::size_t most = most_held_bytes.load(std::memory_order_relaxed);
+  while (most < held && !most_held_bytes.compare_exchange_weak(most, held, std::memory_order_relaxed)) {
+  }
   return memory;
 }
 

@@ -103,7 +103,7 @@ class Ring {
 void Compare(bench::Program& program, bench::Ranks& ranks, const std::string& what, std::function<double(const bench::Load&)> without,
              std::function<double(const bench::Load&)> with) {
   bench::Contest contest{"uneven work, 2 processes of 2 threads, " + what, bench::Unit::milliseconds};
-  contest.window = std::chrono::milliseconds{200};  // some rounds, because a worker shares nothing before it knows what a node takes
+  contest.window = std::chrono::milliseconds{200};  // some rounds, in which chunks grow to their size
   contest.is_oversubscribed = true;
   contest.Add("without", std::move(without)).Add("with steals", std::move(with));
   contest.Say({.name = contest.name + ": with steals, over without",
