@@ -108,3 +108,7 @@ class TeamRuns {
 };
 
 }  // namespace uit::detail
+
+#if !UIT_COMPILED
+#include <uit/team/team_runs.ipp>
+#endif
