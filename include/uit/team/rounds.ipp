@@ -139,11 +139,13 @@ UIT_DEFINE void Rounds::CheckStays(std::size_t seat) const {
 }
 
 UIT_DEFINE void Rounds::CheckNobodyFailed() {
-  for (const std::size_t i : group_->hosts[group_->own_host].seats) {
-    const Group::Seat& seat = group_->seats[i];
-    if (group_->process->Watch().HasGone(seat.process)) throw PeerLost(seat.process, "while a member waits");
-    const std::optional<Leaving> left = seat.board->Left(run_);
-    if (left && left->HasFailed()) left->Throw("member " + std::to_string(seat.rank), "so the run has failed");
+  const std::vector<std::size_t>& here = group_->hosts[group_->own_host].seats;
+  const auto has_gone = [this](std::size_t seat) { return group_->process->Watch().HasGone(group_->seats[seat].process); };
+  const auto gone = std::ranges::find_if(here, has_gone);
+  if (gone != here.end()) throw PeerLost(group_->seats[*gone].process, "while a member waits for it");
+  for (const std::size_t i : here) {
+    const std::optional<Leaving> left = group_->seats[i].board->Left(run_);
+    if (left && left->HasFailed()) left->Throw("member " + std::to_string(group_->seats[i].rank), "so the run has failed");
   }
   if (!Leads()) return;
   std::size_t rank = 0;
