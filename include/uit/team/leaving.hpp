@@ -47,6 +47,10 @@ class Leaving {
   constexpr bool HasFailed() const { return code_ != 0; }
   /// Whether a process is lost.
   constexpr bool HasLost() const { return code_ >= lost; }
+  /// The rank of that process, if it is known.
+  constexpr std::optional<std::size_t> LostRank() const {
+    return code_ >= first_rank ? std::optional<std::size_t>(code_ - first_rank) : std::nullopt;
+  }
   /// Throws for one that waits: PeerLost if `who` has lost a process, and otherwise MemberLeft, which then says what `why` says.
   [[noreturn]] void Throw(const std::string& who, const std::string& why) const {
     if (code_ < lost) throw MemberLeft(who + (HasFailed() ? " has failed and left, " : " has left, ") + why);

@@ -59,6 +59,8 @@ class Rounds {
   const Group::Seat& Leader() const { return group_->seats[group_->hosts[group_->own_host].leader]; }
   /// Throws if a member has left or ended without what `has_come` looks for. What it did before has taken effect by then.
   void CheckThere(const Group::Seat& seat, FunctionRef<bool()> has_come) const;
+  /// Throws for a member that has left: what this process knows itself, if the member has lost a process of this host.
+  [[noreturn]] void ThrowLeft(const Group::Seat& seat, Leaving how, const char* where, const char* why) const;
   /// Throws if the round has waited for another process for longer than `patience`. That process may itself wait for another, unless
   /// the group has no third one.
   void CheckInTime(std::size_t process, std::chrono::nanoseconds patience);

@@ -117,7 +117,7 @@ UIT_DEFINE void Rounds::CheckThere(const Group::Seat& seat, FunctionRef<bool()> 
   const std::optional<Leaving> left = seat.board->Left(run_);
   if ((!has_gone && !left) || has_come()) return;
   if (has_gone) throw PeerLost(seat.process, "in a collective call");
-  left->Throw("member " + std::to_string(seat.rank), "so a collective call of the others can never end");
+  ThrowLeft(seat, *left, "in a collective call", "so a collective call of the others can never end");
 }
 
 UIT_DEFINE void Rounds::CheckInTime(std::size_t process, std::chrono::nanoseconds patience) {
@@ -135,7 +135,13 @@ UIT_DEFINE void Rounds::CheckStays(std::size_t seat) const {
   const Group::Seat& other = group_->seats[seat];
   if (group_->process->Watch().HasGone(other.process)) throw PeerLost(other.process, "while a member waits for it");
   const std::optional<Leaving> left = other.board ? other.board->Left(run_) : std::nullopt;
-  if (left) left->Throw("member " + std::to_string(other.rank), "but another member waits for it");
+  if (left) ThrowLeft(other, *left, "while a member waits for it", "but another member waits for it");
+}
+
+UIT_DEFINE void Rounds::ThrowLeft(const Group::Seat& seat, Leaving how, const char* where, const char* why) const {
+  const std::optional<std::size_t> lost = how.LostRank();
+  if (lost && group_->process->Watch().HasGone(*lost)) throw PeerLost(*lost, where);
+  how.Throw("member " + std::to_string(seat.rank), why);
 }
 
 UIT_DEFINE void Rounds::CheckNobodyFailed() {
@@ -145,7 +151,7 @@ UIT_DEFINE void Rounds::CheckNobodyFailed() {
   if (gone != here.end()) throw PeerLost(group_->seats[*gone].process, "while a member waits for it");
   for (const std::size_t i : here) {
     const std::optional<Leaving> left = group_->seats[i].board->Left(run_);
-    if (left && left->HasFailed()) left->Throw("member " + std::to_string(group_->seats[i].rank), "so the run has failed");
+    if (left && left->HasFailed()) ThrowLeft(group_->seats[i], *left, "while a member waits for it", "so the run has failed");
   }
   if (!Leads()) return;
   std::size_t rank = 0;
