@@ -248,7 +248,7 @@ TEST_CASE("A member that throws ends the waits of all others, whatever they wait
   };
   for (const auto& [num_processes, per_host] : {std::pair<std::size_t, std::size_t>{5, 2}, {4, 1}, {7, 1}}) {
     for (const Wait& wait : {waits, looks}) {
-      for (std::size_t culprit = 0; culprit < num_processes; ++culprit) {
+      for (std::size_t culprit = 0; culprit < num_processes; culprit += per_host == 1 ? 3 : 1) {
         LoopbackNetwork network{num_processes, per_host};
         std::atomic<std::size_t> num_told{0};
         network.Together([&](std::size_t rank) {
@@ -272,7 +272,7 @@ TEST_CASE("A member that throws ends the waits of all others, whatever they wait
 
 TEST_CASE("A member that has lost a process ends the run of all with that loss, also through threads of the same process") {
   for (const auto& [num_processes, per_host] : {std::pair<std::size_t, std::size_t>{2, 2}, {3, 1}, {4, 2}}) {
-    for (std::size_t finder = 0; finder < 2 * num_processes; ++finder) {
+    for (std::size_t finder = 0; finder < 2 * num_processes; finder += num_processes - 1) {
       LoopbackNetwork network{num_processes, per_host};
       std::atomic<std::size_t> num_told{0};
       network.Together([&](std::size_t rank) {
