@@ -35,16 +35,16 @@ class HostRounds {
   Bytes& OwnBlock() { return blocks_[own_]; }
   /// Begins round `number` of run `run`. Call TryEnd until it returns true before the next Begin. `number` grows.
   void Begin(std::uint64_t run, std::uint64_t number);
-  /// Returns whether all blocks of the round have arrived. Never waits. Throws as Leaving::Throw if another host has left the run, and
-  /// Error if what it sends makes no sense.
+  /// Returns whether all blocks of the round have arrived. Never waits. Throws as Leaving::Throw if another host has left the run, in the
+  /// last round only if it has failed, and Error if what it sends makes no sense.
   bool TryEnd();
   /// Between Begin and the end of the round: the host whose leader has to send next.
   std::size_t Awaited() const { return HostAfter(std::size_t{1} << next_); }
   /// Returns a host's block, after TryEnd returned true and until the next OwnBlock.
   ByteView Block(std::size_t host) const { return blocks_[host]; }
 
-  /// Tells the hosts with which this one exchanges messages that it takes part in no further round of run `run` but the last, and why.
-  /// If there is no room for the message, later calls of FindFailure send it. Waits only for the process's lock.
+  /// Tells the hosts that receive from this one that it takes part in no further round of run `run` but the last, and why. They tell those
+  /// that receive from them. If there is no room for the message, later calls of FindFailure send it. Waits only for the process's lock.
   void Leave(std::uint64_t run, Leaving how = {});
   /// Returns how another host has failed in run `run`, if one has said so; its leader's rank is then in `rank`. Takes in what has
   /// arrived, between rounds and within one. Never waits.
@@ -68,7 +68,7 @@ class HostRounds {
   /// The leader of another host.
   struct Peer {
     AnyLink link;
-    // Of rounds, in order: up to two to which this host has not come, of which the second is the last of the run, and the one before.
+    // Of rounds, in order: the one in which this host is, the next, and the last of the run.
     std::array<Frame, 3> waiting{};
     std::size_t num_waiting = 0;
     std::uint64_t left_run = 0;      // the last run that it has left
