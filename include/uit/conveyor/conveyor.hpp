@@ -208,8 +208,9 @@ class Conveyor final : detail::Carrier {
   }
   /// Throws MemberLeft or PeerLost if a member that must make room for items to `to` is gone.
   void CheckRoomMayCome(std::size_t to) const {
-    scope_.me_.CheckStays(outbox_.GetLanes().Next(to));
-    scope_.me_.CheckStays(to);
+    const std::size_t next = outbox_.GetLanes().Next(to);
+    scope_.me_.CheckStays(next);
+    if (next != to) scope_.me_.CheckStays(to);
   }
   void WaitForRoom(std::size_t to) {
     set_.CheckOutside();

@@ -56,7 +56,7 @@ class TeamRuns {
   /// See TeamOptions::peer_timeout.
   std::chrono::nanoseconds Patience() const { return patience_; }
   /// Whether no other process takes part.
-  bool IsOneProcess() const { return everybody_->seats.size() == num_threads_; }
+  bool IsOneProcess() const { return everybody_->num_processes == 1; }
 
  private:
   /// What one split has made.

@@ -93,7 +93,7 @@ unsigned LargestScale(const uit::World& world) {
   }
   file >> kilobytes;
   while (scale < 20 && (bytes_per_node << (scale + 2)) <= kilobytes * 1024 / 2) scale += 2;
-  return netuit::ValuesOfRoot(world, std::vector{scale}).front();
+  return world.BroadcastValue(scale);
 }
 
 /// The most memory that this process has had, in GB.
