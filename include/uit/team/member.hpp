@@ -3,7 +3,6 @@
 /// What a member of a team does in a run: collective calls, conduits to other members, and loops that others help with.
 /// More than 300 lines, because it is one class with a short function for each call.
 
-#include <atomic>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -30,6 +29,7 @@
 #include <uit/support/pause.hpp>
 #include <uit/support/ref.hpp>
 #include <uit/team/collectives.hpp>
+#include <uit/team/failure_flag.hpp>
 #include <uit/team/group.hpp>
 #include <uit/team/joints.hpp>
 #include <uit/team/loop_board.hpp>
@@ -374,7 +374,7 @@ class Member {
   friend class Started;
   friend class Conveyors;
 
-  Member(detail::TeamRuns& runs, detail::Joints& joints, LoopBoard<>& loops, const std::atomic<bool>& has_failed,
+  Member(detail::TeamRuns& runs, detail::Joints& joints, LoopBoard<>& loops, const FailureFlag<>& failure,
          std::shared_ptr<detail::Group> group, std::size_t seat, std::uint32_t thread, std::uint64_t run, const SpinHabit& habit);
 
   /// Of a wait: the tries in which nothing new has come.
@@ -389,8 +389,7 @@ class Member {
     const auto try_once = [&] { return is_ready = is_ready || ready(); };
     Silence silence;
     return uit::WaitUntil(try_once, deadline, [&] {
-      // Pairs with the release in TeamRuns::Work.
-      if (has_failed_->load(std::memory_order_acquire) && !try_once()) ThrowFailure();
+      if (failure_->IsRaised() && !try_once()) ThrowFailure();
       const bool has_arrived = Poll();
       const bool has_new = loops_->TrySteal(thread_) || has_arrived || is_busy();
       if (has_new) silence.num_tries = 0;
@@ -446,7 +445,7 @@ class Member {
   detail::TeamRuns* runs_;
   detail::Joints* joints_;
   LoopBoard<>* loops_;
-  const std::atomic<bool>* has_failed_;  // a member of this process
+  const FailureFlag<>* failure_;  // of a member of this process
   std::uint32_t thread_;
   std::uint64_t run_;
   std::shared_ptr<detail::Rounds> rounds_;

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -26,13 +25,13 @@ UIT_DEFINE int Team::RunOnAll(FunctionRef<int(Member&)> work) const {
   return state_->runs->Run(threads, work);
 }
 
-UIT_DEFINE Member::Member(detail::TeamRuns& runs, detail::Joints& joints, LoopBoard<>& loops, const std::atomic<bool>& has_failed,
+UIT_DEFINE Member::Member(detail::TeamRuns& runs, detail::Joints& joints, LoopBoard<>& loops, const FailureFlag<>& failure,
                           std::shared_ptr<detail::Group> group, std::size_t seat, std::uint32_t thread, std::uint64_t run,
                           const SpinHabit& habit)
     : runs_(&runs),
       joints_(&joints),
       loops_(&loops),
-      has_failed_(&has_failed),
+      failure_(&failure),
       thread_(thread),
       run_(run),
       rounds_(std::make_shared<detail::Rounds>(std::move(group), seat, run, runs.Patience())),
@@ -67,7 +66,7 @@ UIT_DEFINE Member Member::Split(std::int64_t color, std::int64_t key) {
     lists.push_back(std::move(ranks));
   }
   runs_->DoAlone([&] { runs_->MakeSplit(lists); });
-  Member member(*runs_, *joints_, *loops_, *has_failed_, runs_->SplitGroup(list), seat, thread_, run_, habit_);
+  Member member(*runs_, *joints_, *loops_, *failure_, runs_->SplitGroup(list), seat, thread_, run_, habit_);
   member.fabrics_ = whole.fabrics_;
   member.of_team_ = of_team_;
   member.whole_ = &whole;

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -14,6 +13,7 @@
 #include <uit/support/clock.hpp>
 #include <uit/support/error.hpp>
 #include <uit/support/function_ref.hpp>
+#include <uit/team/failure_flag.hpp>
 #include <uit/team/group.hpp>
 #include <uit/team/joints.hpp>
 #include <uit/team/loop_board.hpp>
@@ -100,7 +100,7 @@ class TeamRuns {
   std::uint64_t num_runs_ = 0;
   std::optional<ThreadBarrier<>> gate_;                // of the current run; see DoAlone
   bool has_failed_alone_ = false;                      // written by the thread that works alone
-  std::atomic<bool> has_failed_{false};                // a member of this process, in the current run
+  FailureFlag<> failure_;                              // of a member of this process, in the current run
   std::optional<Joints> joints_;                       // of the current run
   std::vector<std::unique_ptr<Member>> members_;       // by thread, if they go on
   std::vector<MadeSplit> splits_;                      // of the current run, in order; the others have ended

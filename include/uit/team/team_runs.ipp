@@ -1,7 +1,6 @@
 #pragma once
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -89,13 +88,13 @@ UIT_DEFINE void TeamRuns::Work(std::uint32_t thread, std::unique_ptr<Member>& me
                                FunctionRef<void()> work) {
   try {
     if (!me)
-      me.reset(new Member(*this, *joints_, loops_, has_failed_, everybody_, world_.Rank() * num_threads_ + thread, thread, num_runs_,
+      me.reset(new Member(*this, *joints_, loops_, failure_, everybody_, world_.Rank() * num_threads_ + thread, thread, num_runs_,
                           SpinHabit(has_cores_)));
     work();
   } catch (...) {
     failure = std::current_exception();
     if (me) me->rounds_->Leave(Leaving::After(failure));
-    has_failed_.store(true, std::memory_order_release);  // pairs with the acquire of those who then look why
+    failure_.Raise();
     if (me) Linger(*me, After(std::min<std::chrono::nanoseconds>(patience_, std::chrono::seconds(10))), true);
   }
 }
@@ -115,7 +114,7 @@ UIT_DEFINE void TeamRuns::BeginRun() {
   joints_.emplace(world_, num_threads_, shares_memory_);
   gate_.emplace(num_threads_);
   has_failed_alone_ = false;
-  has_failed_.store(false, std::memory_order_relaxed);
+  failure_.Lower();
 }
 
 UIT_DEFINE int TeamRuns::EndRun(const std::vector<int>& codes, const std::vector<std::exception_ptr>& failures) {
@@ -159,7 +158,7 @@ UIT_DEFINE void TeamRuns::DoAlone(FunctionRef<void()> work) {
     work();
     has_failed_alone_ = false;
   });
-  WaitUntil([&] { return gate_->HasPassed(ticket) || has_failed_.load(std::memory_order_relaxed); });
+  WaitUntil([&] { return gate_->HasPassed(ticket) || failure_.IsRaised(); });
   if (!gate_->HasPassed(ticket)) throw MemberLeft("another member of this process has failed");
   if (has_failed_alone_) throw MemberLeft("another thread of this process could not connect the team");
 }

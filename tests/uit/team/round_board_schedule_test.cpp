@@ -1,4 +1,5 @@
 // The boards where members of a team post what they bring to a round, under every schedule.
+#include <uit/team/failure_flag.hpp>
 #include <uit/team/round_board.hpp>
 
 #include <array>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "tests/support/catch.hpp"
+#include "tests/support/explored_atomic.hpp"
 #include "tests/support/explored_memory.hpp"
 #include "tests/support/schedule_count.hpp"
 #include "tests/support/schedule_explorer.hpp"
@@ -99,7 +101,45 @@ struct RoundScenario {
   }
 };
 
+/// One member fails: it posts on its board how it leaves, and then tells the other threads. They look why it has failed.
+struct FailureScenario {
+  static constexpr std::size_t num_threads = 3;
+  static constexpr std::uint64_t run = 1;
+  using Board = uit::BasicRoundBoard<ExploredRef>;
+
+  SharedWords<Board::NumBytes(0)> memory;
+  std::optional<ExploredMemory> explored;
+  std::optional<Board> board;
+  uit::FailureFlag<Explored> failure;
+
+  FailureScenario() {
+    const auto place = std::as_writable_bytes(std::span{memory.words});
+    Board::Create(place, 0);
+    board.emplace(place.data(), 0);
+    explored.emplace(memory.words);
+  }
+
+  void Run(std::size_t thread) {
+    if (thread > 0) return Look();
+    board->Leave(run, uit::Leaving::Failed());
+    failure.Raise();
+  }
+  void Look() const {
+    if (!failure.IsRaised()) return;
+    const std::optional<uit::Leaving> left = board->Left(run);
+    Explorer::Expect(left && left->HasFailed(), "a thread has failed, and how it has left cannot be seen");
+  }
+  void Finish() const {
+    Explorer::Expect(failure.IsRaised(), "a failure was not told");
+    Look();
+  }
+};
+
 }  // namespace
+
+TEST_CASE("Who hears of a failure sees how its member has left under every schedule") {
+  CheckExhaustedBetweenProcesses<FailureScenario>("a failure that 2 threads hear of", nightly_bound_of_many);
+}
 
 TEST_CASE("A board shows what its member brings to a round under every schedule") {
   CheckExhaustedBetweenProcesses<RoundScenario<2, 3, 1>>("round boards of 2 members", nightly_bound_of_many);
