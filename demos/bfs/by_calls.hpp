@@ -30,7 +30,7 @@ class ByLevels {
     });
     const auto visit_neighbors = [&](netuit::Node& node) {
       if (parent_[node] == netuit::no_node || level_[node] != present_) return;
-      for (auto edge : node.Out()) visit_(edge.Target(), node.Id());
+      for (auto edge : node.Out()) visit_(edge, node.Id());
     };
     for (present_ = 0; mesh_.Finish(visit_neighbors).pushed != 0; ++present_) {
     }
@@ -60,7 +60,7 @@ class WithoutLevels {
           if (steps_[node] <= way.steps) return;
           parent_[node] = way.from;
           steps_[node] = way.steps;
-          for (auto edge : node.Out()) visit(edge.Target(), {node.Id(), way.steps + 1});
+          for (auto edge : node.Out()) visit(edge, {node.Id(), way.steps + 1});
         }, graphs::RoomForEdges(mesh))) {}
   /// Collective.
   void Search(netuit::NodeId root) {

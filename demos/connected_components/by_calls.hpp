@@ -24,14 +24,14 @@ class ByLabels {
         give_(mesh.AddCall<netuit::NodeId>([this](netuit::Node& node, netuit::NodeId label, const auto& give) {
           if (label >= label_[node]) return;
           label_[node] = label;
-          for (auto edge : node.Out()) give(edge.Target(), label);
+          for (auto edge : node.Out()) give(edge, label);
         }, graphs::RoomForEdges(mesh))) {}
   /// Collective.
   void Solve() {
     mesh_.Visit([&](netuit::Node& node) { label_[node] = node.Id(); });
     mesh_.Finish([&](netuit::Node& node) {
       if (label_[node] != node.Id()) return;  // has passed on a smaller one already
-      for (auto edge : node.Out()) give_(edge.Target(), node.Id());
+      for (auto edge : node.Out()) give_(edge, node.Id());
     });
   }
   netuit::Field<netuit::NodeId> Labels() const { return label_; }

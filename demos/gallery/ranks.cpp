@@ -23,7 +23,7 @@ int main(int argc, char** argv) {
     auto give = mesh.AddCall<double>([&](netuit::Node& node, double part) { given[node] += part; }, uit::Combine{std::plus<>{}});
     for (int round = 0; round < 100; ++round) {
       mesh.Finish([&](netuit::Node& node) {
-        for (auto edge : node.Out()) give(edge.Target(), 0.85 * rank[node] / static_cast<double>(node.Out().size()));
+        for (auto edge : node.Out()) give(edge, 0.85 * rank[node] / static_cast<double>(node.Out().size()));
       });
       mesh.Visit([&](netuit::Node& node) {
         rank[node] = 0.15 / mesh.NumNodes() + given[node];

@@ -7,6 +7,7 @@
 
 #include <uit/conveyor/conveyor.hpp>
 #include <uit/conveyor/conveyors.hpp>
+#include <uit/conveyor/prefetching.hpp>
 #include <uit/team/member.hpp>
 
 #include "demos/common/places.hpp"
@@ -15,6 +16,8 @@ namespace index_gather {
 
 /// Reads words of other members by two conveyors: a request is the number of a word, and an answer is its value. A member with
 /// `most_under_way` requests under way waits until half of them are answered, and answers those of others meanwhile.
+///
+/// The word of a request is mostly in no cache, so it is fetched while earlier requests are answered.
 ///
 /// Conveyors keep the order of each pair of members. So the answers of a member come in the order of the requests to it, and
 /// neither needs the position at which the value is to be stored.
@@ -30,7 +33,9 @@ class ByConveyors {
         set_(me),
         answers_(set_, [this](std::size_t from, const std::uint64_t& value) { TakeAnswer(from, value); },
                  {.buffer_bytes = buffer_bytes}),
-        requests_(set_, [this, table](std::size_t from, const std::uint64_t& word) { answers_.Push(from, table[word]); },
+        requests_(set_,
+                  uit::Prefetching{[table](const std::uint64_t& word) { return &table[word]; },
+                                   [this, table](std::size_t from, const std::uint64_t& word) { answers_.Push(from, table[word]); }},
                   {.buffer_bytes = buffer_bytes}) {
     for (Positions& positions : waiting_) positions.all.resize(most_under_way);
   }

@@ -38,7 +38,7 @@ class ByIterations {
         mass_[present_][node] = 0;
         rank_[node] += mass;
         const double share = problem_.Share(mass, node.Out().size());
-        for (auto edge : node.Out()) give_(edge.Target(), share);
+        for (auto edge : node.Out()) give_(edge, share);
       });
       present_ = 1 - present_;
     }
@@ -94,7 +94,7 @@ class ByMass {
     const double share = problem_.Share(mass_[node], node.Out().size());
     rank_[node] += mass_[node];
     mass_[node] = 0;
-    for (auto edge : node.Out()) give_(edge.Target(), share);
+    for (auto edge : node.Out()) give_(edge, share);
   }
 
   netuit::Mesh& mesh_;

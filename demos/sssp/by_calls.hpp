@@ -49,7 +49,7 @@ class ByCalls {
  private:
   void Tell(netuit::Node& node, const netuit::Call<double>& reach) {
     told_[node] = length_[node];
-    for (auto edge : node.Out()) reach(edge.Target(), told_[node] + weight_[edge]);
+    for (auto edge : node.Out()) reach(edge, told_[node] + weight_[edge]);
   }
   /// The length of the shortest way of which neighbours do not know, of all nodes. Collective.
   double NearestToTell() const {

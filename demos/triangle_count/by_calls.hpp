@@ -42,7 +42,7 @@ class ByCalls {
       count_[node] = 0;
     });
     mesh_.Finish([&](netuit::Node& node) {
-      for (auto edge : node.Out()) tell_(edge.Target(), AsNeighbor(node));
+      for (auto edge : node.Out()) tell_(edge, AsNeighbor(node));
     });
     mesh_.Visit([&](netuit::Node& node) { larger_[node].Finish(); });
     mesh_.Finish([&](netuit::Node& node) {

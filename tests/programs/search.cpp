@@ -14,7 +14,7 @@ int main(int argc, char** argv) {
     auto visit = mesh.AddCall<netuit::NodeId>([&](netuit::Node& node, netuit::NodeId from, auto& call) {
       if (parent[node] != netuit::no_node) return;
       parent[node] = from;
-      for (auto edge : node.Out()) call(edge.Target(), node.Id());
+      for (auto edge : node.Out()) call(edge, node.Id());
     });
     const uit::ConveyorTally calls = mesh.Finish([&] {
       if (team.IsRoot()) visit(root, root);

@@ -7,6 +7,7 @@
 #include <netuit/calls/call_site.hpp>
 #include <netuit/graph/topology.hpp>
 #include <netuit/mesh/call_base.hpp>
+#include <netuit/mesh/node.hpp>
 #include <uit/conveyor/conveyor.hpp>
 #include <uit/support/bytes.hpp>
 
@@ -29,7 +30,6 @@ struct CallLine<T, void> {
   using Item = CallItem<T>;
   using Line = uit::Conveyor<Item>;
   using Options = uit::ConveyorOptions;
-  static void Push(Line& line, std::size_t to, const Item& item) { line.PushOrHandle(to, item); }
   static const CallItem<T>& CallOf(const Item& item) { return item; }
 };
 
@@ -70,16 +70,19 @@ class Call {
   /// For Mesh.
   explicit Call(const Lines& lines) : lines_(&lines) {}
 
-  /// Has the function called once for `node`. In the body of Finish it waits for room, and has other functions called meanwhile; if
-  /// the node is one of the calling worker, the function has mostly been called when this returns. In a function that is called
-  /// itself, and in a task, it neither waits nor calls anything: what has no room is kept; see ConveyorOptions.
+  /// Has the function called once for `node`. In the body of Finish it waits for room, and has other functions called meanwhile. In a
+  /// function that is called itself, and in a task, it neither waits nor calls anything: what has no room is kept; see ConveyorOptions.
   ///
   /// Throws uit::InputError if the mesh has no such node, uit::Error outside of Finish, and as uit::Conveyor::Push.
   void operator()(NodeId node, const T& argument) const {
     const detail::NodeOwner owner = lines_->OwnerOf(node);
-    detail::CallLine<T, Operation>::Push(lines_->Here(), owner.worker, {owner.node, argument});
+    lines_->Here().Push(owner.worker, {owner.node, argument});
   }
-  /// The same if there is room at once. Otherwise returns false, and the call is counted as refused; or throws as Conveyor::TryPush of
+  /// The same for the node where an edge of the mesh ends: faster, since nothing is looked up.
+  void operator()(const OutEdge& edge, const T& argument) const {
+    lines_->Here().Push(edge.TargetWorker(), {edge.TargetNumber(), argument});
+  }
+  /// The same as for a node, if there is room at once. Otherwise returns false, and the call is counted as refused; or throws as Conveyor::TryPush of
   /// uit. Never waits.
   bool Try(NodeId node, const T& argument) const {
     const detail::NodeOwner owner = lines_->OwnerOf(node);

@@ -21,7 +21,6 @@ struct detail::CallLine {
   using Item = uit::Keyed<std::uint32_t, T>;  // by number of the node among its worker's
   using Line = uit::CombiningConveyor<std::uint32_t, T, Operation>;
   using Options = uit::Combine<Operation>;
-  static void Push(Line& line, std::size_t to, const Item& item) { line.Push(to, item); }
   static CallItem<T> CallOf(const Item& item) { return {item.key, item.value}; }
 };
 

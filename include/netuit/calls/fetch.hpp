@@ -43,11 +43,21 @@ class Fetch {
     const detail::NodeOwner owner = lines_->OwnerOf(node);
     return lines_->Here()(owner.worker, {owner.node, argument});
   }
+  /// The same for the node where an edge of the mesh ends: faster, since nothing is looked up.
+  auto operator()(const OutEdge& edge, const Argument& argument) const {
+    return lines_->Here()(edge.TargetWorker(), {edge.TargetNumber(), argument});
+  }
   /// The same for a function that takes no argument.
   auto operator()(NodeId node) const
     requires std::same_as<Argument, NoArgument>
   {
     return (*this)(node, NoArgument{});
+  }
+  /// The same for a function that takes no argument, and the node where an edge of the mesh ends.
+  auto operator()(const OutEdge& edge) const
+    requires std::same_as<Argument, NoArgument>
+  {
+    return (*this)(edge, NoArgument{});
   }
 
  private:

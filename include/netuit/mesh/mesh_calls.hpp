@@ -42,14 +42,15 @@ class MeshCalls : public MeshCore {
   ///     auto visit = mesh.AddCall<netuit::NodeId>([&](netuit::Node& node, netuit::NodeId from, auto& call) {
   ///       if (parent[node] != netuit::no_node) return;
   ///       parent[node] = from;
-  ///       for (auto edge : node.Out()) call(edge.Target(), node.Id());
+  ///       for (auto edge : node.Out()) call(edge, node.Id());
   ///     });
   ///     mesh.Finish([&] { if (team.IsRoot()) visit(root, root); });
   ///
   /// All workers of a process call the same object, so the function changes only what belongs to its node, such as fields. It uses
   /// no channels. What it writes to a published field is published in the next run. Its node stands for no update: Update() is 0,
   /// and Random() gives the same numbers in every call. Collective. Each process stores the owner of each node of the whole graph, in
-  /// 8 bytes, unless each worker has a block of consecutive nodes, as those of a GraphInParts have. Defined in netuit/calls/calls.hpp.
+  /// 8 bytes, unless each worker has a block of consecutive nodes, as those of a GraphInParts have, and of its own edges in 4. Defined in
+  /// netuit/calls/calls.hpp.
   template <uit::TriviallyCopyable T, typename F>
   Call<T> AddCall(F function, const uit::ConveyorOptions& options);
   /// Adds a function with default options.
@@ -68,7 +69,7 @@ class MeshCalls : public MeshCore {
   ///
   ///     auto degree = mesh.AddFetch([](netuit::Node& node) { return node.Out().size(); });
   ///     mesh.Finish([&](netuit::Node node) -> uit::Task {
-  ///       for (auto edge : node.Out()) sum[node] += co_await degree(edge.Target());
+  ///       for (auto edge : node.Out()) sum[node] += co_await degree(edge);
   ///     });
   ///
   /// Otherwise as AddCall. Defined in netuit/calls/fetch.hpp.
@@ -93,7 +94,7 @@ class MeshCalls : public MeshCore {
   ~MeshCalls();
 
  private:
-  /// Returns the owner of each node of the whole graph. The first call is collective.
+  /// Returns the owner of each node of the whole graph. The first call is collective; it also numbers the targets of edges.
   const detail::NodeOwners& Owners();
   /// Calls `body(site)` on every thread of every process, and waits until all calls have been handled. Returns what all workers have
   /// done together. Collective. Defined in netuit/calls/calls.ipp.

@@ -60,6 +60,9 @@ UIT_DEFINE const detail::NodeOwners& MeshCalls::Owners() {
     owners_ = detail::NodeOwners(ValuesOfRoot(GetWorld(), GatherByNode(*this, mine)));
   }
   UIT_ASSERT(owners_.NumNodes() == NumNodes(), "every node has an owner");
+  for (const auto& partition : Partitions())
+    for (const auto& part : partition->networks)
+      for (const NodeId target : part->graph.targets) part->target_numbers.push_back(owners_.Of(target).node);
   return owners_;
 }
 

@@ -65,6 +65,10 @@ class OutEdge {
 
   /// For edge fields and channels: the edge's number among the outputs of this process.
   std::size_t Index() const { return index_; }
+  /// For calls: the worker that updates the node where the edge ends.
+  std::uint32_t TargetWorker() const { return site_.part->graph.target_workers[index_ - site_.part->first_output]; }
+  /// For calls: the number of that node among the nodes of its worker. Only if the mesh has calls.
+  std::uint32_t TargetNumber() const { return site_.part->target_numbers[index_ - site_.part->first_output]; }
 
  private:
   EdgeSite site_;

@@ -84,13 +84,6 @@ class Conveyor final : detail::Carrier {
     if (block.next == block.end) [[unlikely]] return PushSlowly(to, item);
     *block.next++ = item;
   }
-  /// The same, except that an item for this member itself is handled before the call returns, unless it is made in a handler or
-  /// earlier items of the member for itself wait. Is faster if many items are for the member itself.
-  UIT_INLINE void PushOrHandle(std::size_t to, const T& item) {
-    if (to != rank_ || !MayHandleOwn()) return Push(to, item);
-    HandleNow(item);
-    if (++num_since_look_ >= options_.num_between_looks) [[unlikely]] Look();
-  }
   /// Sends an item if there is room for it at once, in a handler, too. Otherwise returns false and counts it as refused, or throws as
   /// Push if the member that would have to make room is gone. Never waits, and handles nothing.
   bool TryPush(std::size_t to, const T& item) {
@@ -149,7 +142,7 @@ class Conveyor final : detail::Carrier {
   /// What this member has done since the beginning.
   ConveyorTally Tally() const {
     ConveyorTally tally = tally_;
-    tally.pushed = num_at_once_ + outbox_.NumPushed();
+    tally.pushed = outbox_.NumPushed();
     return tally;
   }
   /// Bytes of this member's buffers and spill: at most the budget in the options.
@@ -235,14 +228,6 @@ class Conveyor final : detail::Carrier {
     });
   }
 
-  bool MayHandleOwn() const {
-    return set_.state_ == State::outside && !outbox_.HasOwn() && outbox_.NumOwnTaken() == num_own_handled_;
-  }
-  void HandleNow(const T& item) {
-    set_.InHandler([&] { dealer_->Handle(rank_, item); });
-    ++num_at_once_;
-    ++tally_.handled;
-  }
   bool HandleOwn() override {
     bool has_any = outbox_.DrainSpill();
     const std::size_t num_sources = outbox_.GetLanes().NumSources();
@@ -258,18 +243,16 @@ class Conveyor final : detail::Carrier {
     else outbox_.FlushAll();
   }
   void AddCounts(detail::QuiescenceCounts& sum) const override {
-    sum.num_sent += num_at_once_ + outbox_.NumPushed();
+    sum.num_sent += outbox_.NumPushed();
     sum.num_handled += tally_.handled;
   }
   /// Handles items of one source. Returns whether there were any.
   bool Deal(std::size_t source) {
     constexpr std::size_t most = 4096;  // so that no member waits long for its turn
     const std::size_t limit = std::clamp<std::size_t>(outbox_.NumFreeInSpill() / 2, 1, most);
-    const std::uint64_t num_handled = tally_.handled;
     bool has_any = false;
     detail::Lanes<T>& lanes = outbox_.GetLanes();
     set_.InHandler([&] { has_any = lanes.Deal(source, *dealer_, limit, tally_.handled); });
-    if (source == lanes.OwnSource()) num_own_handled_ += tally_.handled - num_handled;
     return has_any;
   }
   void Close() override { outbox_.Close(); }
@@ -283,9 +266,7 @@ class Conveyor final : detail::Carrier {
   std::unique_ptr<detail::Dealer<T>> dealer_;
   std::size_t rank_ = 0;
   std::size_t num_members_ = 0;
-  std::size_t num_since_look_ = 0;     // pushes since the last look at what has arrived, by blocks
-  std::uint64_t num_at_once_ = 0;      // items for the member itself that PushOrHandle has handled
-  std::uint64_t num_own_handled_ = 0;  // others for the member itself
+  std::size_t num_since_look_ = 0;  // pushes since the last look at what has arrived, by blocks
   ConveyorTally tally_{};
 };
 

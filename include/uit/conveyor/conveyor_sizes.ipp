@@ -7,6 +7,7 @@
 #include <string>
 
 #include <uit/conveyor/conveyor_sizes.hpp>
+#include <uit/conveyor/own_lane.hpp>
 #include <uit/exchange/aggregated/aggregated_frame.hpp>
 #include <uit/exchange/fabric.hpp>
 #include <uit/exchange/frame_window.hpp>
@@ -60,7 +61,8 @@ UIT_DEFINE ConveyorSizes SizeConveyor(const ConveyorOptions& options, const Item
     };
     sizes.block_items = block(has_two_hops ? 128 : 1024, bytes.item);
     sizes.buffers_bytes = lanes.num_elsewhere * LaneBytes(sizes.frame_bytes) + lanes.num_processes * LinkBytes(sizes.frame_bytes);
-    sizes.buffers_bytes += ((lanes.num_here - 1) * (sizes.depth + 1) + sizes.depth_own + 1) * bytes.slot;
+    sizes.buffers_bytes += (lanes.num_here - 1) * (sizes.depth + 1) * bytes.slot;
+    sizes.buffers_bytes += OwnLane<std::byte>::NumSlots(sizes.depth_own) * bytes.item;
     sizes.buffers_bytes += num_members * (sizes.block_items * bytes.item + bytes_per_member);
     if (has_two_hops) {
       sizes.lane_block_items = block(1024, bytes.sent);

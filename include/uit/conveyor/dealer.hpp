@@ -1,7 +1,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -9,6 +8,7 @@
 #include <utility>
 
 #include <uit/conveyor/conveyor_sizes.hpp>
+#include <uit/conveyor/own_lane.hpp>
 #include <uit/policy.hpp>
 #include <uit/support/bytes.hpp>
 #include <uit/team/member.hpp>
@@ -42,6 +42,8 @@ class Dealer {
   /// Handles up to `limit` items of an outlet from member `from`. Counts those of which the handler has returned. Returns whether
   /// there were any.
   virtual bool Deal(std::size_t from, MemberOutlet<T, in_frames>& outlet, std::size_t limit, std::uint64_t& num_handled) = 0;
+  /// The same for items of the member for itself.
+  virtual bool DealOwn(std::size_t self, OwnLane<T>& lane, std::size_t limit, std::uint64_t& num_handled) = 0;
   /// The same for items on their second hop, in a team of so many members. Throws Error for an item that none of them can have pushed.
   virtual bool DealRouted(MemberOutlet<Routed<T>, in_frames>& outlet, std::size_t num_members, std::size_t limit,
                           std::uint64_t& num_handled) = 0;
@@ -70,6 +72,10 @@ class DealerTo final : public Dealer<T> {
   bool Deal(std::size_t from, MemberOutlet<T, in_frames>& outlet, std::size_t limit, std::uint64_t& num_handled) override {
     return DealEach<T>(outlet, limit, num_handled, [&](const T& item) { HandleOne(from, item); });
   }
+  bool DealOwn(std::size_t self, OwnLane<T>& lane, std::size_t limit, std::uint64_t& num_handled) override {
+    return DealSome(limit, num_handled, [&](std::size_t most) { return lane.TakeSome(most); },
+                    [&](const T& item) { HandleOne(self, item); });
+  }
   bool DealRouted(MemberOutlet<Routed<T>, in_frames>& outlet, std::size_t num_members, std::size_t limit,
                   std::uint64_t& num_handled) override {
     return DealEach<Routed<T>>(outlet, limit, num_handled, [&](const Routed<T>& routed) {
@@ -80,29 +86,52 @@ class DealerTo final : public Dealer<T> {
   void Handle(std::size_t from, const T& item) override { HandleOne(from, item); }
 
  private:
+  static constexpr std::size_t most_gathered = 256;
+
   template <typename Item, typename Outlet, std::invocable<const Item&> Call>
-  static bool DealEach(Outlet& outlet, std::size_t limit, std::uint64_t& num_handled, Call&& call) {
+  bool DealEach(Outlet& outlet, std::size_t limit, std::uint64_t& num_handled, Call&& call) {
     constexpr std::size_t largest_gathered = 32;  // bytes of an item; larger ones are handled where they are
-    const HandledCounter counter{num_handled};
-    bool has_any = false;
     if constexpr (sizeof(Item) <= largest_gathered) {
-      // What a handler accesses is rarely in the cache. The processor fetches for many items at once if the accesses follow closely.
-      std::array<Item, 256> some;
-      std::size_t count = some.size();
-      for (std::size_t num_left = limit; num_left > 0 && count == some.size(); num_left -= count) {
-        const std::size_t most = std::min(num_left, some.size());
-        count = outlet.TakeSome(std::span(some).first(most));
-        for (std::size_t i = 0; i < count; ++i, ++counter.count) call(some[i]);
-        has_any |= count != 0;
-      }
+      Gathered<Item> gathered;
+      const std::span<Item> some(gathered.items);
+      return DealSome(limit, num_handled, [&](std::size_t most) { return some.first(outlet.TakeSome(some.first(most))); }, call);
     } else {
-      for (std::size_t count = 0; count < limit && outlet.TryStep() != 0; ++count, ++counter.count) {
-        call(outlet.Get());
-        has_any = true;
-      }
+      const HandledCounter counter{num_handled};
+      for (; counter.count < limit && outlet.TryStep() != 0; ++counter.count) call(outlet.Get());
+      return counter.count != 0;
     }
-    return has_any;
   }
+  /// Room that is not set to anything before.
+  template <typename Item>
+  struct Gathered {
+    Gathered() {}
+    union {
+      Item items[most_gathered];
+    };
+  };
+  /// What a handler accesses is rarely in the cache. The processor fetches for many items at once if the accesses follow closely.
+  template <std::invocable<std::size_t> Take, typename Call>
+  bool DealSome(std::size_t limit, std::uint64_t& num_handled, Take&& take, Call&& call) {
+    constexpr std::size_t ahead = 32;
+    const HandledCounter counter{num_handled};
+    for (std::size_t num_left = limit; num_left != 0;) {
+      const std::size_t most = std::min(num_left, most_gathered);
+      const auto some = take(most);
+      for (std::size_t i = 0; i < std::min(ahead, some.size()); ++i) FetchFor(some[i]);
+      for (std::size_t i = 0; i < some.size(); ++i, ++counter.count) {
+        if (i + ahead < some.size()) FetchFor(some[i + ahead]);
+        call(some[i]);
+      }
+      if (some.size() != most) break;
+      num_left -= most;
+    }
+    return counter.count != 0;
+  }
+  /// Lets the processor fetch what the handler says that it accesses for an item, if it says so.
+  void FetchFor([[maybe_unused]] const T& item) {
+    if constexpr (requires { handler_.place(item); }) __builtin_prefetch(handler_.place(item));
+  }
+  void FetchFor(const Routed<T>& routed) { FetchFor(routed.item); }
   void HandleOne([[maybe_unused]] std::size_t from, const T& item) {
     if constexpr (std::invocable<F&, std::size_t, const T&>) handler_(from, item);
     else handler_(item);

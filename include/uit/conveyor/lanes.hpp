@@ -8,6 +8,7 @@
 
 #include <uit/conveyor/conveyor_sizes.hpp>
 #include <uit/conveyor/dealer.hpp>
+#include <uit/conveyor/own_lane.hpp>
 #include <uit/support/bytes.hpp>
 #include <uit/team/member.hpp>
 
@@ -63,8 +64,6 @@ class Lanes {
 
   /// The number of members from which items come directly; the member itself is one.
   std::size_t NumSources() const { return num_sources_; }
-  /// Which of them is the member itself.
-  std::size_t OwnSource() const { return own_source_; }
   /// Passes on up to `limit` items from a source: those for this member to `dealer`. Adds those that it has handled to `num_handled`.
   /// Returns whether there were any.
   virtual bool Deal(std::size_t source, Dealer<T>& dealer, std::size_t limit, std::uint64_t& num_handled) = 0;
@@ -73,14 +72,10 @@ class Lanes {
 
  protected:
   /// To be called by constructors.
-  void SetSources(std::size_t num_sources, std::size_t own_source) {
-    num_sources_ = num_sources;
-    own_source_ = own_source;
-  }
+  void SetSources(std::size_t num_sources) { num_sources_ = num_sources; }
 
  private:
   std::size_t num_sources_ = 0;
-  std::size_t own_source_ = 0;
 };
 
 /// The lanes if each member sends directly to each other.
@@ -88,34 +83,42 @@ template <TriviallyCopyable T>
 class DirectLanes final : public Lanes<T> {
  public:
   /// Opens conduits; Connect must follow.
-  DirectLanes(Member& me, const Places& places, const ConveyorSizes& sizes) {
+  DirectLanes(Member& me, const Places& places, const ConveyorSizes& sizes) : rank_(me.Rank()), own_(sizes.depth_own) {
+    const ConduitOptions options{.depth = sizes.depth, .buffer_bytes = sizes.frame_bytes};
+    inlets_.resize(me.Size());
+    outlets_.resize(me.Size());
     for (std::size_t other = 0; other < me.Size(); ++other) {
-      const ConduitOptions options{.depth = other == me.Rank() ? sizes.depth_own : sizes.depth, .buffer_bytes = sizes.frame_bytes};
-      inlets_.push_back(me.InletTo<T, in_frames>(other, options));
-      outlets_.push_back(me.OutletFrom<T, in_frames>(other, options));
+      if (other == rank_) continue;
+      inlets_[other] = me.InletTo<T, in_frames>(other, options);
+      outlets_[other] = me.OutletFrom<T, in_frames>(other, options);
       if (places.processes[other] == me.Process()) here_.push_back(other);
     }
-    this->SetSources(outlets_.size(), me.Rank());
+    this->SetSources(outlets_.size());
   }
 
-  std::size_t Take(std::size_t to, std::span<const T> items) override { return StageOrFlush(inlets_[to], items); }
-  bool TryFlush(std::size_t to) override { return inlets_[to].TryFlush(); }
+  std::size_t Take(std::size_t to, std::span<const T> items) override {
+    return to == rank_ ? own_.Add(items) : StageOrFlush(inlets_[to], items);
+  }
+  bool TryFlush(std::size_t to) override { return to == rank_ || inlets_[to].TryFlush(); }
   void FlushAll(bool only_here) override {
     if (only_here)
       for (const std::size_t to : here_) inlets_[to].TryFlush();
     else
-      ForEachAfter(this->OwnSource(), inlets_.size(), [this](std::size_t to) { inlets_[to].TryFlush(); });
+      ForEachAfter(rank_, inlets_.size(), [this](std::size_t to) { TryFlush(to); });
   }
   std::size_t Next(std::size_t to) const override { return to; }
 
   bool Deal(std::size_t source, Dealer<T>& dealer, std::size_t limit, std::uint64_t& num_handled) override {
-    return dealer.Deal(source, outlets_[source], limit, num_handled);
+    return source == rank_ ? dealer.DealOwn(source, own_, limit, num_handled)
+                           : dealer.Deal(source, outlets_[source], limit, num_handled);
   }
 
  private:
-  std::vector<MemberInlet<T, in_frames>> inlets_{};    // by member
-  std::vector<MemberOutlet<T, in_frames>> outlets_{};  // by member
-  std::vector<std::size_t> here_{};                    // members of this process
+  std::size_t rank_;
+  OwnLane<T> own_;
+  std::vector<MemberInlet<T, in_frames>> inlets_{};    // by member; that of the member itself is not connected
+  std::vector<MemberOutlet<T, in_frames>> outlets_{};  // likewise
+  std::vector<std::size_t> here_{};                    // other members of this process
 };
 
 }  // namespace uit::detail

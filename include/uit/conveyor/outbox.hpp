@@ -117,10 +117,6 @@ class Outbox {
 
   /// Items that were pushed: those that wait here, and those that lanes have taken.
   std::uint64_t NumPushed() const { return num_taken_ + spill_.Size() + blocks_.NumItems(); }
-  /// Items of the member for itself that its lane has taken.
-  std::uint64_t NumOwnTaken() const { return num_own_taken_; }
-  /// Whether items of the member for itself wait here.
-  bool HasOwn() const { return HasAny(own_); }
   std::size_t NumSpilled() const { return spill_.Size(); }
   std::size_t NumFreeInSpill() const { return spill_.NumFree(); }
   std::size_t NumSpillBytes() const { return spill_.NumBytes(); }
@@ -130,7 +126,6 @@ class Outbox {
   std::size_t Stage(std::size_t to, std::span<const T> items) {
     const std::size_t count = Guarded([&] { return lanes_->Take(to, items); });
     num_taken_ += count;
-    if (to == own_) num_own_taken_ += count;
     return count;
   }
   /// Calls lanes. If they throw, some items may have gone, so the set is refused from then on.
@@ -152,7 +147,6 @@ class Outbox {
   Blocks<T> blocks_{};
   std::size_t block_items_ = 0;
   std::uint64_t num_taken_ = 0;      // by lanes
-  std::uint64_t num_own_taken_ = 0;  // by that of the member for itself
 };
 
 }  // namespace uit::detail

@@ -89,10 +89,7 @@ class TwoHopLanes final : public Lanes<T> {
  public:
   /// Opens conduits; Connect must follow.
   TwoHopLanes(Member& me, const Grid& grid, const Places& places, const ConveyorSizes& sizes)
-      : me_(me), rank_(me.Rank()), ways_(me.Size()) {
-    const ConduitOptions own{.depth = sizes.depth_own};
-    inlet_ = me.InletTo<T, in_frames>(rank_, own);
-    outlet_ = me.OutletFrom<T, in_frames>(rank_, own);
+      : me_(me), rank_(me.Rank()), own_(sizes.depth_own), ways_(me.Size()) {
     const ConduitOptions options{.depth = sizes.depth, .buffer_bytes = sizes.frame_bytes};
     ForEachAfter(rank_, me.Size(), [&](std::size_t other) {
       if (other == rank_) return;
@@ -109,11 +106,11 @@ class TwoHopLanes final : public Lanes<T> {
     first_.Open(sizes.lane_block_items);
     second_.Open(sizes.lane_block_items);
     has_relayed_.resize(second_.NumLanes());
-    this->SetSources(1 + first_.NumSources() + second_.NumSources(), 0);
+    this->SetSources(1 + first_.NumSources() + second_.NumSources());
   }
 
   std::size_t Take(std::size_t to, std::span<const T> items) override {
-    if (to == rank_) return StageOrFlush(inlet_, items);
+    if (to == rank_) return own_.Add(items);
     const Way& way = ways_[to];
     Hop<T>& hop = HopOf(way);
     const auto member = static_cast<std::uint32_t>(way.is_first ? to : rank_);
@@ -121,16 +118,15 @@ class TwoHopLanes final : public Lanes<T> {
     while (count < items.size() && hop.TryPush(way.lane, {member, items[count]})) ++count;
     return count;
   }
-  bool TryFlush(std::size_t to) override { return to == rank_ ? inlet_.TryFlush() : HopOf(ways_[to]).TryFlush(ways_[to].lane); }
+  bool TryFlush(std::size_t to) override { return to == rank_ || HopOf(ways_[to]).TryFlush(ways_[to].lane); }
   void FlushAll(bool only_here) override {
-    inlet_.TryFlush();
     first_.FlushAll(only_here);
     second_.FlushAll(only_here);
   }
   std::size_t Next(std::size_t to) const override { return to == rank_ ? to : ways_[to].next; }
 
   bool Deal(std::size_t source, Dealer<T>& dealer, std::size_t limit, std::uint64_t& num_handled) override {
-    if (source == 0) return dealer.Deal(rank_, outlet_, limit, num_handled);
+    if (source == 0) return dealer.DealOwn(rank_, own_, limit, num_handled);
     if (source <= first_.NumSources()) return Relay(first_.At(source - 1), dealer, limit, num_handled);
     return dealer.DealRouted(second_.At(source - 1 - first_.NumSources()).outlet, ways_.size(), limit, num_handled);
   }
@@ -195,8 +191,7 @@ class TwoHopLanes final : public Lanes<T> {
 
   Member& me_;
   std::size_t rank_;
-  MemberInlet<T, in_frames> inlet_{};  // to the member itself
-  MemberOutlet<T, in_frames> outlet_{};
+  OwnLane<T> own_;
   Hop<T> first_{};
   Hop<T> second_{};
   std::vector<Way> ways_;                 // by member

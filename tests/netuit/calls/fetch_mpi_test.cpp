@@ -29,15 +29,18 @@ TEST_CASE("Tasks for each node get values of other nodes, and keep their own nod
     const uit::ConveyorTally tally = mesh.Finish([&](Node node) -> uit::Task {
       for (const InEdge edge : node.In()) sum[node] += co_await read(edge.Source());
       for (const InEdge edge : node.In()) sum[node] += co_await product(edge.Source(), 2);
+      for (const OutEdge edge : node.Out()) sum[node] += co_await read(edge);
+      for (const OutEdge edge : node.Out()) sum[node] += co_await product(edge, 2);
     });
     std::uint64_t num_wrong = 0;
     mesh.Visit([&](Node& node) {
       std::uint64_t expected = 0;
       for (const InEdge edge : node.In()) expected += 3 * (1000 + edge.Source());
+      for (const OutEdge edge : node.Out()) expected += 3 * (1000 + edge.Target());
       num_wrong += sum[node] != expected ? 1U : 0U;
     });
     CHECK(num_wrong == 0);
-    CHECK(tally.pushed == 2 * mesh.NumEdges());
+    CHECK(tally.pushed == 4 * mesh.NumEdges());
     CHECK(tally.handled == tally.pushed);
   });
 }

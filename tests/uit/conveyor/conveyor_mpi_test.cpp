@@ -13,6 +13,7 @@
 
 #include <uit/conveyor/combining_conveyor.hpp>
 #include <uit/conveyor/conveyors.hpp>
+#include <uit/conveyor/prefetching.hpp>
 #include <uit/conveyor/span_conveyor.hpp>
 #include <uit/support/clock.hpp>
 #include <uit/support/pause.hpp>
@@ -134,53 +135,6 @@ TEST_CASE("Pushes in handlers keep their order when the spill empties before the
   });
 }
 
-TEST_CASE("An item for the member itself is handled at once if none waits before it, and in order otherwise") {
-  ForEachRoute([](Member& me, Checks& checks, std::size_t two_hops_above) {
-    constexpr std::uint64_t num_rounds = 100;
-    std::uint64_t num_seen = 0;
-    std::size_t depth = 0;
-    Conveyor<std::uint64_t>* self = nullptr;
-    Conveyor<std::uint64_t> conveyor{me, [&](const std::uint64_t& number) {
-      THAT(++depth == 1);
-      THAT(number == num_seen);
-      ++num_seen;
-      if (number % 10 == 5) self->PushOrHandle(me.Rank(), number + 1);
-      --depth;
-    }, Smallest(two_hops_above)};
-    self = &conveyor;
-    std::uint64_t number = 0;
-    for (std::uint64_t round = 0; round < num_rounds; ++round) {
-      while (number % 10 != 6) {
-        conveyor.PushOrHandle(me.Rank(), number++);
-        THAT(num_seen == number);
-      }
-      ++number;  // which the handler has pushed, and which waits
-      for (; number % 10 != 0; ++number) conveyor.PushOrHandle(me.Rank(), number);
-      conveyor.Finish();
-      THAT(num_seen == 10 * (round + 1));
-    }
-    THAT(HasHandled(me, conveyor, 10 * num_rounds * me.Size()));
-  });
-}
-
-TEST_CASE("An item for the member itself does not overtake those that wait in a block or in the inlet") {
-  ForEachRoute([](Member& me, Checks& checks, std::size_t two_hops_above) {
-    std::uint64_t num_seen = 0;
-    Conveyor<std::uint64_t> conveyor{me, [&](const std::uint64_t& number) { THAT(number == num_seen++); },
-                                     {.two_hops_above = two_hops_above}};
-    conveyor.Push(me.Rank(), 0);
-    conveyor.PushOrHandle(me.Rank(), 1);
-    THAT(num_seen == 0);
-    conveyor.Flush();  // to the inlet
-    conveyor.PushOrHandle(me.Rank(), 2);
-    conveyor.Finish();
-    THAT(num_seen == 3);
-    conveyor.PushOrHandle(me.Rank(), 3);
-    THAT(num_seen == 4);
-    conveyor.Finish();
-  });
-}
-
 TEST_CASE("Items for others are handled while a member pushes to itself only") {
   ForEachRoute([](Member& me, Checks& checks, std::size_t two_hops_above) {
     if (me.Size() == 1) return;
@@ -189,18 +143,9 @@ TEST_CASE("Items for others are handled while a member pushes to itself only") {
     for (int i = 0; i < 2; ++i) conveyor.Push(me.Right(), 1);
     conveyor.Flush();
     const Deadline end = After(std::chrono::seconds(30));
-    while (!has_got_one && Now() < end) conveyor.PushOrHandle(me.Rank(), 0);
+    while (!has_got_one && Now() < end) conveyor.Push(me.Rank(), 0);
     THAT(has_got_one);
     conveyor.Finish();
-  });
-}
-
-TEST_CASE("If a handler throws in a push to the member itself, the conveyor is refused") {
-  const Team team{MpiTestWorld(), {.threads = 1}};
-  CheckRefused(team, "has thrown", [](Member& me) {
-    Conveyor<int> conveyor{me, [&](const int&) { throw std::runtime_error("in the handler"); }};
-    CHECK(WordsThrownBy([&] { conveyor.PushOrHandle(me.Rank(), 1); }) == "in the handler");
-    conveyor.PushOrHandle(me.Rank(), 1);
   });
 }
 
@@ -362,7 +307,6 @@ TEST_CASE("After a failure, every kind of push to any conveyor of the set is ref
     const std::vector<int> item(3);
     for (Conveyor<int>* const conveyor : {&failing, &other}) {
       THAT(is_refused([&] { conveyor->Push(me.Rank(), 0); }));
-      THAT(is_refused([&] { conveyor->PushOrHandle(me.Rank(), 0); }));
       THAT(is_refused([&] { conveyor->TryPush(me.Rank(), 0); }));
       THAT(is_refused([&] { conveyor->MakeRoom(me.Rank()); }));
       THAT(is_refused([&] { conveyor->HandleArrived(); }));
@@ -530,6 +474,28 @@ TEST_CASE("Handlers may push much more than buffers have room for, within the bu
     THAT(HasHandled(me, conveyor, me.Size() * ((std::uint64_t{1} << num_levels) - 1)));
     THAT(me.AllReduce(conveyor.Tally().most_spilled, [](std::uint64_t a, std::uint64_t b) { return std::max(a, b); }) > 2 * 4096);
     THAT(conveyor.NumBytes() <= options.budget_bytes);
+  });
+}
+
+TEST_CASE("A handler that says what it accesses gets each item once, in order") {
+  ForEachRoute([](Member& me, Checks& checks, std::size_t two_hops_above) {
+    constexpr std::uint64_t num_items = 700;  // of each member to each other
+    std::vector<std::uint64_t> num_seen(me.Size());
+    std::uint64_t num_places = 0;
+    const auto place = [&](const auto& number) {
+      THAT(number < num_items);
+      ++num_places;
+      return &num_seen[number];  // which may be no element
+    };
+    Conveyor<std::uint64_t> conveyor{
+        me, Prefetching{place, [&](std::size_t from, const std::uint64_t& number) { THAT(num_seen[from]++ == number); }},
+        {.two_hops_above = two_hops_above}};
+    for (std::uint64_t number = 0; number < num_items; ++number)
+      for (std::size_t to = 0; to < me.Size(); ++to) conveyor.Push(to, number);
+    conveyor.Finish();
+    THAT(num_seen == std::vector<std::uint64_t>(me.Size(), num_items));
+    THAT(num_places >= num_items);  // not those that a relay handles one by one
+    THAT(HasHandled(me, conveyor, num_items * me.Size() * me.Size()));
   });
 }
 

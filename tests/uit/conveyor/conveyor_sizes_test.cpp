@@ -8,6 +8,7 @@
 #include <string>
 
 #include <uit/conveyor/blocks.hpp>
+#include <uit/conveyor/own_lane.hpp>
 #include <uit/conveyor/dealer.hpp>
 #include <uit/conveyor/outbox.hpp>
 #include <uit/conveyor/span_pieces.hpp>
@@ -49,7 +50,7 @@ void CheckSizes(const ConveyorOptions& options, const ItemBytes& bytes, std::siz
   const LinkOptions link{.num_receives = FabricOptions{}.num_slots + Connection::num_uncredited, .payload_bytes = sizes.frame_bytes};
   const std::size_t frames = lanes.num_elsewhere * (box->SharedFrameBytes(sizes.frame_bytes) + sizes.frame_bytes) +
                              lanes.num_processes * SharedMemoryLink::RingBytes(link);
-  const std::size_t queues = (lanes.num_here - 1) * sizes.depth * bytes.slot + sizes.depth_own * bytes.slot;
+  const std::size_t queues = (lanes.num_here - 1) * sizes.depth * bytes.slot + OwnLane<std::byte>::NumSlots(sizes.depth_own) * bytes.item;
   const std::size_t blocks = num_members * (sizes.block_items * bytes.item + sizeof(Block<std::byte>));
   const std::size_t lane_blocks = (lanes.num_here + lanes.num_elsewhere) * sizes.lane_block_items * bytes.sent;
   CHECK(frames + queues + blocks + lane_blocks <= sizes.buffers_bytes);

@@ -189,7 +189,10 @@ TEST_CASE("If a handler throws in a scope, the conveyors around it are refused, 
       Conveyors inner{outer, me};
       Conveyor<int> within{inner, fail};
       try {
-        (fails_within ? within : around).PushOrHandle(me.Rank(), 1);
+        Conveyor<int>& failing = fails_within ? within : around;
+        failing.Push(me.Rank(), 1);
+        failing.Flush();
+        failing.HandleArrived();
       } catch (const std::runtime_error&) {
         said = WordsThrownBy([&] { (fails_within ? outer : inner).Finish(); });
         throw;

@@ -186,10 +186,7 @@ TEST_CASE("An item is refused if a relay does not send to its destination, or if
       me.AllGather(detail::Place{me.Process(), me.Host()});
       const auto lanes = me.AllReduce(detail::LaneCounts{1, 0}, detail::MostOfEach{});
       const auto sizes = detail::SizeConveyor(with_two_hops, detail::bytes_of<std::uint64_t, Item>, 4, lanes);
-      const ConduitOptions own{.depth = sizes.depth_own};
       const ConduitOptions other{.depth = sizes.depth};
-      auto own_inlet = me.InletTo<std::uint64_t, detail::in_frames>(1, own);
-      auto own_outlet = me.OutletFrom<std::uint64_t, detail::in_frames>(1, own);
       auto first_inlet = me.InletTo<Item, detail::in_frames>(0, other);
       auto first_outlet = me.OutletFrom<Item, detail::in_frames>(0, other);
       auto second_inlet = me.InletTo<Item, detail::in_frames>(3, other);
