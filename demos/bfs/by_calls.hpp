@@ -12,13 +12,16 @@
 
 namespace bfs {
 
+/// The level of a node that no visit has reached.
+inline constexpr std::uint32_t unreached = std::numeric_limits<std::uint32_t>::max();
+
 /// Searches level by level: the nodes of a level visit all their neighbours, and the next level begins when all visits are made.
 class ByLevels {
  public:
   explicit ByLevels(netuit::Mesh& mesh)
       : mesh_(mesh), parent_(mesh.AddField<netuit::NodeId>()), level_(mesh.AddField<std::uint32_t>()),
         visit_(mesh.AddCall<netuit::NodeId>([this](netuit::Node& node, netuit::NodeId from) {
-          if (parent_[node] != netuit::no_node) return;
+          if (level_[node] != unreached) return;
           parent_[node] = from;
           level_[node] = present_ + 1;
         })) {}
@@ -26,10 +29,10 @@ class ByLevels {
   void Search(netuit::NodeId root) {
     mesh_.Visit([&](netuit::Node& node) {
       parent_[node] = node.Id() == root ? root : netuit::no_node;
-      level_[node] = 0;
+      level_[node] = node.Id() == root ? 0 : unreached;
     });
     const auto visit_neighbors = [&](netuit::Node& node) {
-      if (parent_[node] == netuit::no_node || level_[node] != present_) return;
+      if (level_[node] != present_) return;
       for (auto edge : node.Out()) visit_(edge, node.Id());
     };
     for (present_ = 0; mesh_.Finish(visit_neighbors).pushed != 0; ++present_) {
@@ -66,7 +69,7 @@ class WithoutLevels {
   void Search(netuit::NodeId root) {
     mesh_.Visit([&](netuit::Node& node) {
       parent_[node] = netuit::no_node;
-      steps_[node] = std::numeric_limits<std::uint32_t>::max();
+      steps_[node] = unreached;
     });
     mesh_.Finish([&] {
       if (mesh_.GetTeam().IsRoot()) visit_(root, {root, 0});
