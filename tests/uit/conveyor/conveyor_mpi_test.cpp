@@ -152,7 +152,7 @@ TEST_CASE("Items for others are handled while a member pushes to itself only") {
 TEST_CASE("Nothing that is pushed after one member's Finish is handled before the end of another's") {
   ForEachRoute([](Member& me, Checks& checks, std::size_t two_hops_above) {
     // Many members take turns on few cores, and MPI yields slowly.
-    const std::uint64_t num_rounds = (uit::testing::is_sanitized ? 100 : 1000) / (me.Size() > 4 ? 10 : 1);
+    const std::uint64_t num_rounds = (uit::testing::is_sanitized ? 100 : 1000) / (me.Size() > 4 ? 20 : 1);
     std::uint64_t round = 0;
     std::uint64_t num_handled = 0;
     Conveyor<std::uint64_t> conveyor{me, [&](const std::uint64_t& of_round) {

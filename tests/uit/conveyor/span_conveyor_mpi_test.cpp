@@ -79,7 +79,7 @@ TEST_CASE("Items of any length arrive whole, once, and in the order of their sen
 
 TEST_CASE("Items that handlers push while a push of a long item waits stay whole, and in order") {
   ForEachLayout([](Member& me, Checks& checks) {
-    constexpr std::uint64_t num_questions = 20;  // of each member to each other
+    const std::uint64_t num_questions = me.Size() > 4 ? 5 : 20;  // of each member to each other; many take turns on few cores
     constexpr std::size_t length = 400;          // much longer than the buffers
     std::vector<std::uint64_t> num_asked(me.Size(), 0);
     std::vector<std::uint64_t> num_answered(me.Size(), 0);
