@@ -234,3 +234,14 @@ TEST_CASE("Calls that cannot be made are refused") {
   // The mesh can make calls afterwards.
   CHECK(mesh.Finish([&] { give(1, 1); }).handled == team.NumProcesses());
 }
+
+TEST_CASE("Processes that add other functions than the root are told") {
+  const uit::Team team{MpiTestWorld(), {.threads = 1}};
+  if (team.NumProcesses() == 1) return;
+  Mesh mesh{team, MakeRing(8)};
+  if (team.IsRoot()) mesh.AddCall<std::uint64_t>([](Node&, std::uint64_t) {});
+  else mesh.AddCall<std::uint32_t>([](Node&, std::uint32_t) {});
+  const std::string failure = WordsThrownBy([&] { mesh.Finish([] {}); });
+  INFO(failure);
+  CHECK((failure.find("cannot exchange with rank") != std::string::npos || failure.ends_with("failed")));
+}

@@ -1,6 +1,7 @@
 // Calls whose arguments are combined: sums are exact, and functions may make them, too.
 #include <netuit/calls/combine.hpp>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -45,6 +46,30 @@ TEST_CASE("Arguments of calls for the same node are combined, and their sums are
     std::uint64_t num_counted = 0;
     for (const std::uint64_t one : mesh.Gather(count)) num_counted += one;
     if (team.IsRoot()) CHECK(num_counted == num_handled);
+  });
+}
+
+TEST_CASE("A combined call that must not wait is taken or counted as refused") {
+  const Topology graph = MakeRing(8);
+  ForEachTeam([&](const uit::Team& team) {
+    Mesh mesh{team, graph};
+    auto sum = mesh.AddField<std::uint64_t>();
+    auto give = mesh.AddCall<std::uint64_t>([&](Node& node, std::uint64_t value) { sum[node] += value; },
+                                            uit::Combine<std::plus<>>{.table_bytes = 64, .conveyor = {.buffer_bytes = 64}});
+    std::atomic<std::uint64_t> num_taken = 0;
+    const uit::ConveyorTally tally = mesh.Finish([&](Node& node) {
+      for (NodeId i = 0; i < 10'000; ++i) num_taken += give.Try((node.Id() + i) % 8, 1) ? 1U : 0U;
+    });
+    std::uint64_t taken = 0;
+    for (const std::uint64_t part : team.GetWorld().AllGatherValue(num_taken.load())) taken += part;
+    CHECK(tally.pushed == taken);
+    CHECK(tally.pushed == tally.handled + tally.combined);
+    CHECK(tally.refused == 80'000 - taken);
+    CHECK(tally.refused > 0);
+    CHECK(tally.combined > 0);
+    std::uint64_t given = 0;
+    for (const std::uint64_t part : mesh.Gather(sum)) given += part;
+    if (team.IsRoot()) CHECK(given == taken);
   });
 }
 
