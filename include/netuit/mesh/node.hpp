@@ -141,34 +141,31 @@ class Node {
   Node(Node&&) = default;
 
   /// Returns the node's number in the whole graph.
-  NodeId Id() const { return base_.graph.nodes[node_]; }
+  NodeId Id() const { return base_.Graph().nodes[node_]; }
   /// Returns the node's label in the graph's file.
-  std::string Label() const { return base_.graph.Label(node_); }
+  std::string Label() const { return base_.Graph().Label(node_); }
   /// Returns the node's number within this process. Numbers start at 0 and have no gaps, so they can index your own arrays.
   std::size_t Index() const { return partition_.first_local + node_; }
   /// Returns the number of the worker that updates the node, among all threads of all processes.
-  std::uint32_t Worker() const { return base_.graph.worker; }
+  std::uint32_t Worker() const { return base_.Graph().worker; }
   /// Returns the number of this update, from RunOptions::first_update. Each worker counts its own updates.
   std::uint64_t Update() const { return update_; }
   /// Returns the node's random numbers for this update. They depend only on the run's seed, the node and the update.
   NodeRandom Random() const { return {seed_, Id(), update_}; }
 
   /// Returns the edges of a network that end here, in the order of inputs.
-  InEdges<> In(Network network = {}) const { return InOf<std::dynamic_extent>(network); }
+  InEdges<> In(Network network = {}) const { return network.number == 0 ? InOf(base_) : InOf(SiteOf(network)); }
   /// Returns the same edges if every node of the network has exactly `degree` inputs. The compiler can then unroll loops over them.
   /// Every build throws uit::InputError, and so ends the run, if a node of this worker has another number of inputs.
   template <std::size_t degree>
   InEdges<degree> In(Network network = {}) const {
-    return InOf<degree>(network);
+    return network.number == 0 ? InOf<degree>(base_) : InOf<degree>(SiteOf(network));
   }
   /// Returns the edges of a network that begin here, in the order of outputs. In an undirected graph, input i and output i
   /// connect to the same neighbour.
-  OutEdges Out(Network network = {}) const {
-    const NetworkPart& part = PartOf(network);
-    return {EdgeSite(part), part.first_output + part.graph.first_out[node_], part.first_output + part.graph.first_out[node_ + 1]};
-  }
+  OutEdges Out(Network network = {}) const { return network.number == 0 ? OutOf(base_) : OutOf(SiteOf(network)); }
   /// Whether the network is due: its edges now show the values of the previous update. A network is due once per period.
-  bool IsDue(Network network = {}) const { return update_ % PartOf(network).period == 0; }
+  bool IsDue(Network network = {}) const { return update_ % SiteOf(network).edges.part->period == 0; }
 
   /// Publishes nothing in this update; call it if nothing has changed. If the update still writes to a published field,
   /// neighbours see the new value at the node's next publication at the latest.
@@ -189,32 +186,49 @@ class Node {
   /// For reductions: what the workers have agreed on last.
   std::uint64_t AgreedOn(std::size_t reduction) const { return partition_.agreed[reduction]; }
   /// For fields: the slot of the node's own values.
-  std::size_t Slot() const { return base_.first_slot + node_; }
+  std::size_t Slot() const { return first_slot_ + node_; }
   /// For the run loop: moves to another node of the worker.
   void GoTo(std::uint32_t node) { node_ = node; }
   /// For the run loop: whether a node has requested a stop.
   bool WantsStop() const { return wants_stop_; }
 
  private:
-  const NetworkPart& PartOf(Network network) const {
+  /// What leads to the edges of a worker's nodes in one network: a copy, for the same reason as in EdgeSite.
+  struct NodeSite {
+    explicit NodeSite(const NetworkPart& part)
+        : edges(part), first_in(part.graph.first_in.data()), first_out(part.graph.first_out.data()), first_input(part.first_input),
+          first_output(part.first_output), in_degree(part.common_in_degree) {}
+    const WorkerGraph& Graph() const { return edges.part->graph; }
+
+    EdgeSite edges;
+    const std::uint32_t* first_in;
+    const std::uint32_t* first_out;
+    std::size_t first_input;
+    std::size_t first_output;
+    std::size_t in_degree;
+  };
+
+  NodeSite SiteOf(Network network) const {
     UIT_ASSERT_HEAVY(network.number < partition_.networks.size(), "the mesh has the network");
-    return network.number == 0 ? base_ : *partition_.networks[network.number];
+    return NodeSite(*partition_.networks[network.number]);
   }
-  template <std::size_t extent>
-  InEdges<extent> InOf(Network network) const {
-    const NetworkPart& part = PartOf(network);
+  template <std::size_t extent = std::dynamic_extent>
+  InEdges<extent> InOf(const NodeSite& site) const {
     if constexpr (extent == std::dynamic_extent) {
-      return {EdgeSite(part), part.first_input + part.graph.first_in[node_], part.first_input + part.graph.first_in[node_ + 1]};
+      return {site.edges, site.first_input + site.first_in[node_], site.first_input + site.first_in[node_ + 1]};
     } else {
-      if (part.common_in_degree != extent) [[unlikely]]
-        part.RefuseDegree(extent);
-      const std::size_t first = part.first_input + node_ * extent;
-      return {EdgeSite(part), first, first + extent};
+      if (site.in_degree != extent) [[unlikely]] site.edges.part->RefuseDegree(extent);
+      const std::size_t first = site.first_input + node_ * extent;
+      return {site.edges, first, first + extent};
     }
+  }
+  OutEdges OutOf(const NodeSite& site) const {
+    return {site.edges, site.first_output + site.first_out[node_], site.first_output + site.first_out[node_ + 1]};
   }
 
   const Partition& partition_;
-  const NetworkPart& base_;
+  NodeSite base_;
+  std::size_t first_slot_ = base_.edges.part->first_slot;
   NodeNotes& notes_;
   std::uint64_t seed_;
   std::uint64_t update_;
