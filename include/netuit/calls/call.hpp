@@ -78,15 +78,20 @@ class Call {
     const detail::NodeOwner owner = lines_->OwnerOf(node);
     lines_->Here().Push(owner.worker, {owner.node, argument});
   }
-  /// The same for the node where an edge of the mesh ends: faster, since nothing is looked up.
+  /// The same for the node where an edge ends. Is faster, since nothing is looked up. The edge must be one of this mesh: that is not
+  /// checked.
   void operator()(const OutEdge& edge, const T& argument) const {
     lines_->Here().Push(edge.TargetWorker(), {edge.TargetNumber(), argument});
   }
-  /// The same as for a node, if there is room at once. Otherwise returns false, and the call is counted as refused; or throws as Conveyor::TryPush of
-  /// uit. Never waits.
+  /// As the call for `node`, if there is room at once. Otherwise returns false, and the call is counted as refused; or throws as
+  /// Conveyor::TryPush of uit. Never waits.
   bool Try(NodeId node, const T& argument) const {
     const detail::NodeOwner owner = lines_->OwnerOf(node);
     return lines_->Here().TryPush(owner.worker, {owner.node, argument});
+  }
+  /// The same for the node where an edge of this mesh ends.
+  bool Try(const OutEdge& edge, const T& argument) const {
+    return lines_->Here().TryPush(edge.TargetWorker(), {edge.TargetNumber(), argument});
   }
 
  private:

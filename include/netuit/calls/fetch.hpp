@@ -43,7 +43,8 @@ class Fetch {
     const detail::NodeOwner owner = lines_->OwnerOf(node);
     return lines_->Here()(owner.worker, {owner.node, argument});
   }
-  /// The same for the node where an edge of the mesh ends: faster, since nothing is looked up.
+  /// The same for the node where an edge ends. Is faster, since nothing is looked up. The edge must be one of this mesh: that is not
+  /// checked.
   auto operator()(const OutEdge& edge, const Argument& argument) const {
     return lines_->Here()(edge.TargetWorker(), {edge.TargetNumber(), argument});
   }
@@ -53,7 +54,7 @@ class Fetch {
   {
     return (*this)(node, NoArgument{});
   }
-  /// The same for a function that takes no argument, and the node where an edge of the mesh ends.
+  /// The same for a function that takes no argument, and the node where an edge of this mesh ends.
   auto operator()(const OutEdge& edge) const
     requires std::same_as<Argument, NoArgument>
   {

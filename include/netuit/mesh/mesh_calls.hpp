@@ -48,8 +48,8 @@ class MeshCalls : public MeshCore {
   ///
   /// All workers of a process call the same object, so the function changes only what belongs to its node, such as fields. It uses
   /// no channels. What it writes to a published field is published in the next run. Its node stands for no update: Update() is 0,
-  /// and Random() gives the same numbers in every call. Collective. Each process stores the owner of each node of the whole graph, in
-  /// 8 bytes, unless each worker has a block of consecutive nodes, as those of a GraphInParts have, and of its own edges in 4. Defined in
+  /// and Random() gives the same numbers in every call. Collective. Each process stores 4 bytes for each of its own edges, and 8 bytes
+  /// for each node of the whole graph, unless each worker has a block of consecutive nodes, as those of a GraphInParts have. Defined in
   /// netuit/calls/calls.hpp.
   template <uit::TriviallyCopyable T, typename F>
   Call<T> AddCall(F function, const uit::ConveyorOptions& options);

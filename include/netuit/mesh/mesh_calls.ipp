@@ -50,19 +50,25 @@ UIT_DEFINE bool MeshCalls::Close() {
 UIT_DEFINE const detail::NodeOwners& MeshCalls::Owners() {
   if (owners_.NumNodes() == NumNodes()) return owners_;
   std::vector<NodeId> first = detail::FirstNodes(GetWorld(), Partitions());
+  detail::NodeOwners owners;
   if (std::ranges::find(first, no_node) == first.end() && std::ranges::is_sorted(first)) {
     first.push_back(NumNodes());
-    owners_ = detail::NodeOwners(std::move(first));
+    owners = detail::NodeOwners(std::move(first));
   } else {
     std::vector<detail::NodeOwner> mine;
     for (const auto& partition : Partitions())
       for (std::uint32_t i = 0; i < partition->NumNodes(); ++i) mine.push_back({partition->graph.worker, i});
-    owners_ = detail::NodeOwners(ValuesOfRoot(GetWorld(), GatherByNode(*this, mine)));
+    owners = detail::NodeOwners(ValuesOfRoot(GetWorld(), GatherByNode(*this, mine)));
   }
-  UIT_ASSERT(owners_.NumNodes() == NumNodes(), "every node has an owner");
-  for (const auto& partition : Partitions())
-    for (const auto& part : partition->networks)
-      for (const NodeId target : part->graph.targets) part->target_numbers.push_back(owners_.Of(target).node);
+  UIT_ASSERT(owners.NumNodes() == NumNodes(), "every node has an owner");
+  for (const auto& partition : Partitions()) {
+    for (const auto& part : partition->networks) {
+      part->target_numbers.resize(part->graph.targets.size());
+      std::ranges::transform(part->graph.targets, part->target_numbers.begin(),
+                             [&owners](NodeId target) { return owners.Of(target).node; });
+    }
+  }
+  owners_ = std::move(owners);
   return owners_;
 }
 

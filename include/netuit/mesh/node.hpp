@@ -68,7 +68,11 @@ class OutEdge {
   /// For calls: the worker that updates the node where the edge ends.
   std::uint32_t TargetWorker() const { return site_.part->graph.target_workers[index_ - site_.part->first_output]; }
   /// For calls: the number of that node among the nodes of its worker. Only if the mesh has calls.
-  std::uint32_t TargetNumber() const { return site_.part->target_numbers[index_ - site_.part->first_output]; }
+  std::uint32_t TargetNumber() const {
+    const std::size_t output = index_ - site_.part->first_output;
+    UIT_ASSERT(output < site_.part->target_numbers.size(), "the edge is one of a mesh with calls");
+    return site_.part->target_numbers[output];
+  }
 
  private:
   EdgeSite site_;

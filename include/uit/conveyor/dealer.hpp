@@ -9,6 +9,7 @@
 
 #include <uit/conveyor/conveyor_sizes.hpp>
 #include <uit/conveyor/own_lane.hpp>
+#include <uit/conveyor/prefetching.hpp>
 #include <uit/policy.hpp>
 #include <uit/support/bytes.hpp>
 #include <uit/team/member.hpp>
@@ -73,7 +74,7 @@ class DealerTo final : public Dealer<T> {
     return DealEach<T>(outlet, limit, num_handled, [&](const T& item) { HandleOne(from, item); });
   }
   bool DealOwn(std::size_t self, OwnLane<T>& lane, std::size_t limit, std::uint64_t& num_handled) override {
-    return DealSome(limit, num_handled, [&](std::size_t most) { return lane.TakeSome(most); },
+    return DealSome(limit, num_handled, [&](std::size_t most) { return lane.TakeSome(most); }, false,
                     [&](const T& item) { HandleOne(self, item); });
   }
   bool DealRouted(MemberOutlet<Routed<T>, in_frames>& outlet, std::size_t num_members, std::size_t limit,
@@ -94,7 +95,8 @@ class DealerTo final : public Dealer<T> {
     if constexpr (sizeof(Item) <= largest_gathered) {
       Gathered<Item> gathered;
       const std::span<Item> some(gathered.items);
-      return DealSome(limit, num_handled, [&](std::size_t most) { return some.first(outlet.TakeSome(some.first(most))); }, call);
+      const auto take = [&](std::size_t most) { return some.first(outlet.TakeSome(some.first(most))); };
+      return DealSome(limit, num_handled, take, true, call);
     } else {
       const HandledCounter counter{num_handled};
       for (; counter.count < limit && outlet.TryStep() != 0; ++counter.count) call(outlet.Get());
@@ -110,8 +112,9 @@ class DealerTo final : public Dealer<T> {
     };
   };
   /// What a handler accesses is rarely in the cache. The processor fetches for many items at once if the accesses follow closely.
+  /// `take(most)` returns the next items, and none if there is none; if it `takes_all`, also fewer than `most` only if there is no other.
   template <std::invocable<std::size_t> Take, typename Call>
-  bool DealSome(std::size_t limit, std::uint64_t& num_handled, Take&& take, Call&& call) {
+  bool DealSome(std::size_t limit, std::uint64_t& num_handled, Take&& take, bool takes_all, Call&& call) {
     constexpr std::size_t ahead = 32;
     const HandledCounter counter{num_handled};
     for (std::size_t num_left = limit; num_left != 0;) {
@@ -122,14 +125,14 @@ class DealerTo final : public Dealer<T> {
         if (i + ahead < some.size()) FetchFor(some[i + ahead]);
         call(some[i]);
       }
-      if (some.size() != most) break;
-      num_left -= most;
+      if (some.empty() || (takes_all && some.size() != most)) break;
+      num_left -= some.size();
     }
     return counter.count != 0;
   }
   /// Lets the processor fetch what the handler says that it accesses for an item, if it says so.
   void FetchFor([[maybe_unused]] const T& item) {
-    if constexpr (requires { handler_.place(item); }) __builtin_prefetch(handler_.place(item));
+    if constexpr (is_prefetching<F>) __builtin_prefetch(handler_.place(item));
   }
   void FetchFor(const Routed<T>& routed) { FetchFor(routed.item); }
   void HandleOne([[maybe_unused]] std::size_t from, const T& item) {

@@ -9,7 +9,7 @@
 
 namespace uit::detail {
 
-/// Items of a member of a conveyor for itself: a queue in its own memory, where handlers read them. One thread uses it.
+/// A queue of the items that a member of a conveyor has pushed to itself. Handlers read them where they lie. One thread uses it.
 template <TriviallyCopyable T>
 class OwnLane {
  public:

@@ -11,6 +11,7 @@
 #include <uit/conveyor/dealer.hpp>
 #include <uit/conveyor/grid.hpp>
 #include <uit/conveyor/lanes.hpp>
+#include <uit/conveyor/own_lane.hpp>
 #include <uit/support/bytes.hpp>
 #include <uit/support/error.hpp>
 #include <uit/team/member.hpp>

@@ -6,8 +6,8 @@
 
 namespace uit {
 
-/// Tells the threads of a process that a member among them has failed. One that sees it also sees what that member has posted before,
-/// such as how it has left.
+/// Tells the threads of a process that a member among them has failed. A thread that sees the flag also sees what that member has
+/// posted before, such as how it has left.
 template <Synchronization Sync = Spsc>
 class FailureFlag {
  public:

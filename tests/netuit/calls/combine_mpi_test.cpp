@@ -49,6 +49,32 @@ TEST_CASE("Arguments of calls for the same node are combined, and their sums are
   });
 }
 
+TEST_CASE("Combined calls for edges reach the nodes where they end") {
+  const Topology graph = MakeOddGraph(60, 4);
+  ForEachTeam([&](const uit::Team& team) {
+    Mesh mesh{team, graph, Scattered(team, graph)};
+    auto sum = mesh.AddField<std::uint64_t>();
+    auto give = mesh.AddCall<std::uint64_t>([&](Node& node, std::uint64_t value) { sum[node] += value; }, uit::Combine{std::plus<>{}});
+    std::atomic<std::uint64_t> num_taken = 0;
+    mesh.Finish([&](Node& node) {
+      for (const OutEdge edge : node.Out()) {
+        if (give.Try(edge, 1000)) ++num_taken;
+        give(edge, node.Id());
+      }
+    });
+    std::uint64_t num_wrong = 0;
+    mesh.Visit([&](Node& node) {
+      std::uint64_t expected = 1000 * node.In().size();
+      for (const InEdge edge : node.In()) expected += edge.Source();
+      num_wrong += sum[node] != expected ? 1U : 0U;
+    });
+    CHECK(num_wrong == 0);
+    std::uint64_t taken = 0;
+    for (const std::uint64_t part : team.GetWorld().AllGatherValue(num_taken.load())) taken += part;
+    CHECK(taken == mesh.NumEdges());
+  });
+}
+
 TEST_CASE("A combined call that must not wait is taken or counted as refused") {
   const Topology graph = MakeRing(8);
   ForEachTeam([&](const uit::Team& team) {

@@ -8,9 +8,9 @@
 #include <string>
 
 #include <uit/conveyor/blocks.hpp>
-#include <uit/conveyor/own_lane.hpp>
 #include <uit/conveyor/dealer.hpp>
 #include <uit/conveyor/outbox.hpp>
+#include <uit/conveyor/own_lane.hpp>
 #include <uit/conveyor/span_pieces.hpp>
 #include <uit/conveyor/spill.hpp>
 #include <uit/exchange/fabric.hpp>

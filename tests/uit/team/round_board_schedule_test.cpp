@@ -130,15 +130,15 @@ struct FailureScenario {
     Explorer::Expect(left && left->HasFailed(), "a thread has failed, and how it has left cannot be seen");
   }
   void Finish() const {
-    Explorer::Expect(failure.IsRaised(), "a failure was not told");
+    Explorer::Expect(failure.IsRaised(), "a failure was not seen");
     Look();
   }
 };
 
 }  // namespace
 
-TEST_CASE("Who hears of a failure sees how its member has left under every schedule") {
-  CheckExhaustedBetweenProcesses<FailureScenario>("a failure that 2 threads hear of", nightly_bound_of_many);
+TEST_CASE("A thread that sees the failure flag also sees how the member has left under every schedule") {
+  CheckExhaustedBetweenProcesses<FailureScenario>("a failure that 2 threads see", nightly_bound_of_many);
 }
 
 TEST_CASE("A board shows what its member brings to a round under every schedule") {
