@@ -1,7 +1,6 @@
 // Breadth-first search of a graph that is distributed over processes, as in Graph500. Compares, in one run, two programs by calls
 // to the owners of nodes with one over MPI by hand.
 #include <cstddef>
-#include <string>
 #include <vector>
 
 #include <netuit/graph/topology.hpp>

@@ -4,7 +4,6 @@
 #include <chrono>
 #include <concepts>
 #include <cstddef>
-#include <cstdint>
 #include <netuit/mesh/gather.hpp>
 #include <netuit/mesh/mesh_core.hpp>
 #include <netuit/run/run_options.hpp>

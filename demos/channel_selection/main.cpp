@@ -1,5 +1,4 @@
 // Graph colouring over threads and processes: benchmark 1 of the founding paper.
-#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>

@@ -5,8 +5,6 @@
 #include <cstdint>
 #include <cstdio>
 #include <exception>
-#include <functional>
-#include <memory>
 #include <netuit/checkpoint/checkpoint.hpp>
 #include <netuit/mesh/on_root.hpp>
 #include <netuit/run/append_report.hpp>
@@ -21,7 +19,6 @@
 #include <uit/team/team.hpp>
 #include <uit/link/world.hpp>
 #include <utility>
-#include <vector>
 
 #include "demos/common/run_record.hpp"
 #include "demos/common/watch.hpp"

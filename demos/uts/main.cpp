@@ -1,9 +1,6 @@
 // The Unbalanced Tree Search benchmark: counts the nodes of a tree whose shape only its visit shows. Compares, in one run, members
 // that share their nodes over conveyors with one member alone, with a split at the beginning, and with work stealing over MPI.
 #include <cstddef>
-#include <cstdint>
-#include <cstdio>
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>

@@ -2,7 +2,6 @@
 
 #include <array>
 #include <cmath>
-#include <cstddef>
 #include <numbers>
 
 #include <uit/support/error.hpp>

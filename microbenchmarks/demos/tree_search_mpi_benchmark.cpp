@@ -2,7 +2,6 @@
 // at best half as fast, and work stealing over MPI by hand. Every search must find the published number of nodes.
 
 #include <cstddef>
-#include <cstdint>
 #include <memory>
 #include <string>
 

@@ -4,7 +4,6 @@
 
 #include <chrono>
 #include <cmath>
-#include <concepts>
 #include <cstdint>
 #include <cstdio>
 #include <memory>

@@ -5,8 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
-#include <memory>
-#include <utility>
 
 #include "baselines.hpp"
 #include "message.hpp"

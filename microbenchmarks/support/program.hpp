@@ -3,12 +3,10 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <exception>
 #include <filesystem>
 #include <cctype>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "report.hpp"
 

@@ -14,7 +14,6 @@
 #if UIT_FUZZ_WITH_CEREAL
 #include <map>
 #include <memory>
-#include <optional>
 
 #include <cereal/types/map.hpp>
 #include <cereal/types/memory.hpp>

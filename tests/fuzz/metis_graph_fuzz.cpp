@@ -1,6 +1,5 @@
 // METIS graph files are read, or refused with file, line and reason. Those that were read are symmetric, and the same after
 // writing and reading.
-#include <algorithm>
 #include <sstream>
 
 #include <netuit/file/atomic_file.hpp>

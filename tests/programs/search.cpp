@@ -1,5 +1,4 @@
 // Breadth-first search by calls to the owners of nodes: finds a tree that spans a small world.
-#include <cstdint>
 #include <cstdio>
 
 #include <netuit/calls/calls.hpp>

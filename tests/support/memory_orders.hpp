@@ -3,13 +3,11 @@
 #include <array>
 #include <atomic>
 #include <compare>
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <set>
 #include <source_location>
 #include <string>
-#include <utility>
 
 namespace uit::testing {
 

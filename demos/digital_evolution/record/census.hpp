@@ -1,16 +1,13 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <netuit/placement/placement.hpp>
 #include <netuit/file/table.hpp>
-#include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "demos/digital_evolution/world/counters.hpp"

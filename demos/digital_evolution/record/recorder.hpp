@@ -3,9 +3,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
 #include <filesystem>
-#include <fstream>
 #include <netuit/file/atomic_file.hpp>
 #include <netuit/mesh/mesh.hpp>
 #include <netuit/mesh/on_root.hpp>
@@ -16,7 +14,6 @@
 #include <system_error>
 #include <uit/support/error.hpp>
 #include <uit/link/world.hpp>
-#include <utility>
 #include <vector>
 
 #include "demos/common/run_record.hpp"

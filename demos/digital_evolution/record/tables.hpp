@@ -1,8 +1,6 @@
 #pragma once
 
 #include <netuit/file/table.hpp>
-#include <string>
-#include <string_view>
 
 #include "demos/digital_evolution/machine/instruction.hpp"
 #include "demos/digital_evolution/world/state.hpp"

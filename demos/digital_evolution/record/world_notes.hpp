@@ -3,7 +3,6 @@
 #include <array>
 #include <bit>
 #include <charconv>
-#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <netuit/file/graph_options.hpp>

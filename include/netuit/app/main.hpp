@@ -1,7 +1,6 @@
 #pragma once
 
 #include <concepts>
-#include <utility>
 
 #include <netuit/app/guarded_main.hpp>
 #include <uit/app/print_binding.hpp>

@@ -3,12 +3,10 @@
 /// Functions that run where a node is updated, whoever calls them: Mesh::AddCall and Mesh::Finish.
 
 #include <concepts>
-#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 #include <netuit/calls/call.hpp>
 #include <netuit/calls/call_site.hpp>

@@ -2,7 +2,6 @@
 
 /// Calls whose arguments are combined before they are sent: Mesh::AddCall with uit::Combine.
 
-#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <utility>

@@ -3,11 +3,8 @@
 /// Tasks that get values from the owners of nodes: Mesh::AddFetch. See uit::Tasks.
 
 #include <concepts>
-#include <cstdint>
 #include <memory>
-#include <type_traits>
 #include <utility>
-#include <vector>
 
 #include <netuit/calls/call.hpp>
 #include <netuit/calls/call_site.hpp>

@@ -1,12 +1,9 @@
 #pragma once
 
-#include <cerrno>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
-#include <ostream>
 #include <string>
-#include <system_error>
 
 #include <fcntl.h>
 #include <sys/file.h>

@@ -4,9 +4,7 @@
 #include <charconv>
 #include <cstdint>
 #include <limits>
-#include <map>
 #include <string>
-#include <vector>
 
 #include <nlohmann/json.hpp>
 

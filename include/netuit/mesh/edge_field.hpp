@@ -1,8 +1,5 @@
 #pragma once
 
-#include <cstddef>
-#include <memory>
-
 #include <netuit/mesh/node.hpp>
 
 namespace netuit {

@@ -2,7 +2,6 @@
 
 #include <concepts>
 #include <functional>
-#include <string>
 #include <utility>
 
 #include <netuit/graph/topology.hpp>

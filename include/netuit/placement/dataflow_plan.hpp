@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <functional>
 #include <ostream>
-#include <utility>
 #include <vector>
 
 #include <netuit/graph/edge_delays.hpp>

@@ -6,7 +6,6 @@
 #include <map>
 #include <numeric>
 #include <queue>
-#include <span>
 #include <string>
 #include <tuple>
 #include <utility>

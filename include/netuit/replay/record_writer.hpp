@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <string>
 
 #include <netuit/replay/record_format.hpp>
 #include <uit/config.hpp>

@@ -9,7 +9,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <string>
 #include <system_error>
 
 #include <netuit/replay/record_format.hpp>

@@ -2,7 +2,6 @@
 
 #include <array>
 #include <concepts>
-#include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <filesystem>

@@ -6,7 +6,6 @@
 #include <functional>
 #include <memory>
 #include <optional>
-#include <string>
 
 #include <netuit/mesh/layer_part.hpp>
 #include <netuit/mesh/reduction.hpp>

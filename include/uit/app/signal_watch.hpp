@@ -1,7 +1,6 @@
 #pragma once
 
 #include <ctime>
-#include <initializer_list>
 
 #include <pthread.h>
 #include <signal.h>

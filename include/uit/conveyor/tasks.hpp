@@ -3,7 +3,6 @@
 #include <concepts>
 #include <coroutine>
 #include <cstddef>
-#include <cstdint>
 #include <exception>
 #include <memory_resource>
 #include <type_traits>

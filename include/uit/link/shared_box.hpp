@@ -3,7 +3,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <utility>
 
 #include <uit/config.hpp>
 #include <uit/support/bytes.hpp>

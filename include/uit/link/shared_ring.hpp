@@ -4,8 +4,6 @@
 #include <atomic>
 #include <bit>
 #include <cstddef>
-#include <cstdint>
-#include <cstring>
 #include <new>
 #include <string>
 

@@ -4,7 +4,6 @@
 
 #if UIT_ASSERT_LEVEL >= 2
 #include <sstream>
-#include <string>
 #include <thread>
 #endif
 

@@ -15,8 +15,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
-#include <optional>
-#include <string>
 #include <system_error>
 #include <thread>
 #include <utility>

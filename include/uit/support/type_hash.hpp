@@ -9,7 +9,6 @@
 #include <new>
 #include <string_view>
 #include <type_traits>
-#include <utility>
 
 #include <uit/support/type_fields.hpp>
 

@@ -11,7 +11,6 @@
 #include <optional>
 #include <span>
 #include <type_traits>
-#include <typeindex>
 #include <typeinfo>
 #include <utility>
 #include <vector>

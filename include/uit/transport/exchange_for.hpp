@@ -1,7 +1,5 @@
 #pragma once
 
-#include <cstddef>
-
 #include <uit/codec/codec.hpp>
 #include <uit/codec/span_codec.hpp>
 #include <uit/codec/trivial_codec.hpp>

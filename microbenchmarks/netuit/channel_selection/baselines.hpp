@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <cstdlib>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include <netuit/graph/topologies.hpp>

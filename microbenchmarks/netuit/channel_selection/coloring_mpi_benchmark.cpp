@@ -5,12 +5,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdio>
 #include <memory>
 #include <span>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include <netuit/mesh/mesh_options.hpp>
 #include <netuit/run/modes.hpp>

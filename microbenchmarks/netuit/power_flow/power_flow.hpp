@@ -1,10 +1,8 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string>
-#include <utility>
 
 #include <netuit/mesh/mesh.hpp>
 #include <netuit/placement/placement.hpp>

@@ -6,10 +6,8 @@
 #include <array>
 #include <chrono>
 #include <cstdint>
-#include <cstdio>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include <uit/link/world.hpp>
 #include <uit/support/clock.hpp>

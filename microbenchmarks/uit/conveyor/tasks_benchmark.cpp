@@ -1,7 +1,6 @@
 // What does it cost to switch between 1000 to 500 000 tasks, beside two threads that hand on a turn? How many requests per second do
 // two threads answer, by how many are under way?
 
-#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <coroutine>

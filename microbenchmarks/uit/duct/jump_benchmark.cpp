@@ -6,8 +6,6 @@
 #include <cstdlib>
 #include <memory>
 #include <string>
-#include <type_traits>
-#include <vector>
 
 #include <uit/duct/mailbox_duct.hpp>
 #include <uit/duct/ring_duct.hpp>

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 /// Traffic like that of the benchmark DT of the NAS suite. In each pass, sources make data, which flow along the edges of a graph

@@ -15,7 +15,6 @@
 #include <stdexcept>
 #include <string>
 #include <uit/team/team.hpp>
-#include <vector>
 
 #include "tests/demos/digital_evolution/world/worlds.hpp"
 #include "tests/support/catch.hpp"

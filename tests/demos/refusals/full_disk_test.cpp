@@ -2,7 +2,6 @@
 #include <sched.h>
 #include <sys/mount.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <sstream>

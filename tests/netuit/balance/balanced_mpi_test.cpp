@@ -5,11 +5,8 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
-#include <optional>
-#include <span>
 #include <stdexcept>
 #include <thread>
-#include <utility>
 #include <vector>
 
 #include <netuit/balance/load_meter.hpp>

@@ -1,9 +1,7 @@
 // Calls to the owners of nodes: every call is handled once, where its node is updated, before Finish ends.
 #include <netuit/calls/calls.hpp>
 
-#include <algorithm>
 #include <atomic>
-#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <functional>

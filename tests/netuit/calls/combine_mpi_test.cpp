@@ -2,7 +2,6 @@
 #include <netuit/calls/combine.hpp>
 
 #include <atomic>
-#include <cstddef>
 #include <cstdint>
 #include <functional>
 

@@ -4,7 +4,6 @@
 #include <chrono>
 #include <cstdint>
 #include <map>
-#include <string>
 
 #include <netuit/checkpoint/checkpoint.hpp>
 #include <netuit/graph/topologies.hpp>

@@ -1,7 +1,6 @@
 // Promises of a mesh's channels that hold on every transport: within a thread, between threads, and between processes.
 #include <netuit/mesh/channels.hpp>
 
-#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <utility>

@@ -1,7 +1,6 @@
 // How often bytes are copied on their way from worker to worker: from what a node writes, or the message that is put, to what the
 // other worker reads. One process has two workers, whose frames stay in it; two processes share memory, or exchange frames over MPI.
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <concepts>
 #include <cstddef>

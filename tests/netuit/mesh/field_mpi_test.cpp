@@ -7,7 +7,6 @@
 #include <netuit/app/exit_code.hpp>
 #include <netuit/netuit.hpp>
 #include <numeric>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>

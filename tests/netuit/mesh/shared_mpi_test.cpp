@@ -8,8 +8,6 @@
 #include <cstring>
 #include <span>
 #include <stdexcept>
-#include <string>
-#include <utility>
 #include <vector>
 
 #include <netuit/graph/graphs.hpp>

@@ -1,9 +1,6 @@
 // Placements with another load: workers have about the same, and few nodes move.
 #include <netuit/placement/diffusion.hpp>
 
-#include <cstddef>
-#include <cstdint>
-#include <utility>
 #include <vector>
 
 #include <netuit/graph/topologies.hpp>

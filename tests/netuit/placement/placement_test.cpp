@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <limits>
 #include <map>
-#include <numeric>
 #include <vector>
 
 #include <netuit/graph/topologies.hpp>

@@ -2,12 +2,9 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <cstddef>
 #include <cstdint>
 #include <cstdio>
-#include <optional>
 #include <string>
-#include <vector>
 
 #include <netuit/graph/small_world.hpp>
 #include <netuit/graph/topologies.hpp>

@@ -1,11 +1,9 @@
 // What reports promise of effective updates, in many short runs whose values are late, lost or held up by slow workers. Those in
 // which processes end: see killed_certificate_test.py.
 #include <array>
-#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <optional>
-#include <string>
 
 #include <netuit/checkpoint/run_with_checkpoints.hpp>
 #include <netuit/mesh/node_random.hpp>

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstddef>
 #include <cstdint>
 #include <iterator>
 #include <vector>

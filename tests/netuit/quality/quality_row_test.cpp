@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <cstdint>
 #include <netuit/results/quality_table.hpp>
 #include <netuit/file/table.hpp>
 #include <sstream>

@@ -1,7 +1,6 @@
 #include <netuit/barrier/process_barrier.hpp>
 
 #include <chrono>
-#include <cstddef>
 #include <cstdint>
 #include <netuit/graph/topologies.hpp>
 #include <netuit/run/modes.hpp>

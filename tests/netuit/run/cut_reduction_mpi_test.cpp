@@ -5,9 +5,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
 #include <stdexcept>
-#include <string>
 #include <utility>
 #include <vector>
 

@@ -1,9 +1,7 @@
 // Dataflow on meshes whose edges have delays, against serial loops.
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
 #include <functional>
 #include <numeric>
 #include <set>

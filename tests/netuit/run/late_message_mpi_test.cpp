@@ -3,7 +3,6 @@
 #include <netuit/run/run.hpp>
 
 #include <chrono>
-#include <cstddef>
 #include <cstdint>
 #include <vector>
 

@@ -1,6 +1,5 @@
 // Runs that end when a reduction has come below or above a bound.
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <cmath>
 #include <cstddef>

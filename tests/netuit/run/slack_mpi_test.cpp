@@ -4,8 +4,6 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
-#include <string>
-#include <vector>
 
 #include <netuit/graph/small_world.hpp>
 #include <netuit/graph/topologies.hpp>

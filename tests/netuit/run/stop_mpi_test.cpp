@@ -14,7 +14,6 @@
 #include <cstdlib>
 #include <functional>
 #include <stdexcept>
-#include <string>
 #include <thread>
 
 #include "tests/support/catch.hpp"

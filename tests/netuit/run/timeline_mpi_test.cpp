@@ -1,10 +1,8 @@
 // What a run tells of its course.
 #include <algorithm>
 #include <chrono>
-#include <cstddef>
 #include <cstdint>
 #include <map>
-#include <set>
 #include <vector>
 
 #include <netuit/mesh/mesh.hpp>

@@ -3,7 +3,6 @@
 #include <cstddef>
 #include <span>
 #include <thread>
-#include <utility>
 #include <vector>
 
 #include <uit/conduit.hpp>

@@ -1,5 +1,4 @@
 #include <cstddef>
-#include <cstdint>
 #include <tuple>
 
 #include "tests/support/catch.hpp"

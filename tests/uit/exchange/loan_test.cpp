@@ -1,13 +1,11 @@
 // Large messages of one frame each, through a box in shared memory: written there by the inlet and read there by the outlet.
 #include <cstddef>
-#include <cstdint>
 #include <cstring>
 #include <functional>
 #include <memory>
 #include <numeric>
 #include <optional>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include <uit/exchange/aggregated/aggregated_duct.hpp>

@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <memory>
 
 #include <uit/exchange/pooled/accumulate_channel_duct.hpp>

@@ -3,10 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <functional>
 #include <memory>
 #include <random>
-#include <span>
 #include <string>
 #include <vector>
 

@@ -3,7 +3,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <tuple>
-#include <utility>
 
 #include <uit/uit.hpp>
 

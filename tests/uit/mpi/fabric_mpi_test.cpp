@@ -1,11 +1,9 @@
 // Fabrics over MPI: an error ends in a message on every rank, and never hangs.
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>

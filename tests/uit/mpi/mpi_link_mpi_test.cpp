@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <memory>
 
 #include "tests/support/catch.hpp"
 #include "tests/support/pmpi/faults.hpp"

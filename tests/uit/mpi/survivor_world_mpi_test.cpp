@@ -6,9 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <optional>
-#include <string>
-#include <thread>
 #include <vector>
 
 #include <uit/link/frame.hpp>

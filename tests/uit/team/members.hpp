@@ -7,7 +7,6 @@
 #include <functional>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include <uit/team/member.hpp>

@@ -8,14 +8,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <numeric>
-#include <optional>
 #include <set>
 #include <span>
 #include <stdexcept>
 #include <string>
 #include <thread>
-#include <utility>
 #include <vector>
 
 #include <uit/support/clock.hpp>

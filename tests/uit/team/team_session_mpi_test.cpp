@@ -1,7 +1,6 @@
 // Runs of a team whose members keep their conduits.
 #include <uit/team/team_session.hpp>
 
-#include <cstdint>
 #include <functional>
 #include <optional>
 #include <stdexcept>

@@ -1,7 +1,6 @@
 #include <uit/team/thread_barrier.hpp>
 
 #include <atomic>
-#include <cstddef>
 #include <cstdint>
 #include <stdexcept>
 #include <thread>

@@ -10,7 +10,6 @@
 #include <span>
 #include <string>
 #include <type_traits>
-#include <utility>
 #include <variant>
 
 #include <nanobind/nanobind.h>

@@ -3,7 +3,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <vector>
 
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>

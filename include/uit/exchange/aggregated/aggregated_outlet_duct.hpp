@@ -7,7 +7,6 @@
 #include <cstring>
 #include <memory>
 #include <span>
-#include <string>
 #include <type_traits>
 #include <utility>
 

@@ -3,8 +3,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <memory>
-#include <utility>
 
 #include <uit/config.hpp>
 #include <uit/exchange/exchange.hpp>

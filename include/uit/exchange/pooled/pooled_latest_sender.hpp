@@ -4,8 +4,6 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
-#include <functional>
 #include <utility>
 #include <vector>
 

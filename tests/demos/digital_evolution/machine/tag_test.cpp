@@ -2,8 +2,6 @@
 
 #include <array>
 #include <cmath>
-#include <cstdint>
-#include <set>
 #include <string_view>
 
 #include "tests/demos/digital_evolution/machine/machine_test_support.hpp"

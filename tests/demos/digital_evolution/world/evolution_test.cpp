@@ -1,6 +1,5 @@
 // Evolution occurs, and natural selection causes it.
 #include <algorithm>
-#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>

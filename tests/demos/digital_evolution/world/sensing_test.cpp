@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <iterator>
 #include <netuit/graph/random_stream.hpp>
 #include <netuit/graph/topology.hpp>
 #include <string>

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <netuit/graph/topologies.hpp>
 #include <netuit/graph/topology.hpp>
 #include <netuit/placement/placement.hpp>
@@ -14,7 +13,6 @@
 #include <uit/team/team.hpp>
 #include <uit/link/world.hpp>
 #include <utility>
-#include <vector>
 
 #include "demos/digital_evolution/world/ancestor.hpp"
 #include "demos/digital_evolution/world/world.hpp"

@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <string>
 #include <tuple>
-#include <type_traits>
 
 #include "tests/support/catch.hpp"
 #include "tests/support/duct_stress.hpp"

@@ -1,6 +1,5 @@
 #include <cstddef>
 #include <cstdint>
-#include <string>
 
 #include <uit/duct/accumulator_duct.hpp>
 #include <uit/duct/mailbox_duct.hpp>

@@ -2,7 +2,6 @@
 // more.
 #include <array>
 #include <cstddef>
-#include <cstdint>
 #include <string>
 #include <type_traits>
 

@@ -3,7 +3,6 @@
 #include <concepts>
 #include <cstddef>
 #include <tuple>
-#include <type_traits>
 #include <utility>
 
 #include <uit/uit.hpp>

@@ -1,6 +1,5 @@
 #include <array>
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include <uit/support/type_hash.hpp>

@@ -2,7 +2,6 @@
 
 #include <concepts>
 #include <string>
-#include <utility>
 
 #include <uit/conduit.hpp>
 

@@ -2,8 +2,6 @@
 
 #include <cstddef>
 #include <memory>
-#include <optional>
-#include <utility>
 #include <vector>
 
 #include <uit/exchange/fabric.hpp>

@@ -3,8 +3,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
-#include <vector>
 
 #include <uit/exchange/fabric.hpp>
 #include <uit/inlet.hpp>
