@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <istream>
 #include <string>
 #include <string_view>
@@ -130,12 +129,6 @@ inline Topology ReadAdjacencyList(std::istream& stream, std::string name, const 
   return ReadAdjacencyList(reader, options);
 }
 
-/// ReadAdjacencyList from a file.
-inline Topology LoadAdjacencyList(const std::filesystem::path& path, const GraphOptions& options = {}) {
-  std::ifstream stream = OpenInput(path);
-  return ReadAdjacencyList(stream, path.string(), options);
-}
-
 /// Reads a multiline adjacency list from a reader that has returned no line yet; see the overload for a stream.
 inline Topology ReadMultilineAdjacencyList(LineReader& reader, const GraphOptions& options = {}) {
   GraphBuilder builder{reader, options};
@@ -165,12 +158,6 @@ inline Topology ReadMultilineAdjacencyList(LineReader& reader, const GraphOption
 inline Topology ReadMultilineAdjacencyList(std::istream& stream, std::string name, const GraphOptions& options = {}) {
   LineReader reader{stream, std::move(name), options.max_line_bytes};
   return ReadMultilineAdjacencyList(reader, options);
-}
-
-/// ReadMultilineAdjacencyList from a file.
-inline Topology LoadMultilineAdjacencyList(const std::filesystem::path& path, const GraphOptions& options = {}) {
-  std::ifstream stream = OpenInput(path);
-  return ReadMultilineAdjacencyList(stream, path.string(), options);
 }
 
 }  // namespace netuit

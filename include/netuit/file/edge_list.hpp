@@ -1,12 +1,10 @@
 #pragma once
 
-#include <filesystem>
 #include <istream>
 #include <ostream>
 #include <string>
 #include <utility>
 
-#include <netuit/file/atomic_file.hpp>
 #include <netuit/file/decimal.hpp>
 #include <netuit/file/edge_data.hpp>
 #include <netuit/file/graph_builder.hpp>
@@ -42,19 +40,13 @@ inline Topology ReadEdgeList(std::istream& stream, std::string name, const Graph
   return ReadEdgeList(reader, options);
 }
 
-/// ReadEdgeList from a file.
-inline Topology LoadEdgeList(const std::filesystem::path& path, const GraphOptions& options = {}) {
-  std::ifstream stream = OpenInput(path);
-  return ReadEdgeList(stream, path.string(), options);
-}
-
 /// How WriteEdgeList lists edges.
 struct EdgeListOptions {
   /// Whether to write each directed edge; otherwise a reciprocal pair is one line.
   bool directed = false;
 };
 
-/// Writes an edge list for NetworkX's read_edgelist and for LoadEdgeList. Omits isolated nodes, as NetworkX does. Throws
+/// Writes an edge list for NetworkX's read_edgelist and for ReadEdgeList. Omits isolated nodes, as NetworkX does. Throws
 /// uit::InputError if the list is undirected and some edge has no reciprocal of the same weight.
 inline void WriteEdgeList(std::ostream& stream, const Topology& topology, EdgeListOptions options = {}) {
   const auto fail = [&](EdgeId edge) {
@@ -75,11 +67,6 @@ inline void WriteEdgeList(std::ostream& stream, const Topology& topology, EdgeLi
       stream << '\n';
     }
   }
-}
-
-/// WriteEdgeList into a file, which appears whole or not at all. Also throws uit::OutputError.
-inline void SaveEdgeList(const Topology& topology, const std::filesystem::path& path, EdgeListOptions options = {}) {
-  WriteFileAtomically(path, [&](std::ostream& stream) { WriteEdgeList(stream, topology, options); });
 }
 
 }  // namespace netuit

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <istream>
 #include <optional>
 #include <string>
@@ -62,12 +61,6 @@ inline Topology ReadMetisGraph(LineReader& reader, const GraphOptions& options =
 inline Topology ReadMetisGraph(std::istream& stream, std::string name, const GraphOptions& options = {}) {
   LineReader reader{stream, std::move(name), options.max_line_bytes};
   return ReadMetisGraph(reader, options);
-}
-
-/// ReadMetisGraph from a file.
-inline Topology LoadMetisGraph(const std::filesystem::path& path, const GraphOptions& options = {}) {
-  std::ifstream stream = OpenInput(path);
-  return ReadMetisGraph(stream, path.string(), options);
 }
 
 inline std::optional<std::string_view> MetisGraphReader::NextLine() {

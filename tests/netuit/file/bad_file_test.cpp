@@ -106,7 +106,7 @@ TEST_CASE("what cannot be opened is named with the system's reason") {
   CHECK(MessageOf([] { ReadGraph("/nowhere/graph.edgelist"); }) ==
         "/nowhere/graph.edgelist: cannot be opened: No such file or directory");
   CHECK(MessageOf([] { ReadGraph(corpus); }) == corpus.string() + ": is a directory");
-  CHECK(MessageOf([] { LoadMetisGraph(""); }) == ": cannot be opened: No such file or directory");
+  CHECK(MessageOf([] { ReadGraph(""); }) == ": cannot be opened: No such file or directory");
 }
 
 TEST_CASE("a compressed graph that is damaged or cut short is refused") {
