@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <cstdlib>
 
+#include <uit/duct/ring_duct.hpp>
+
 #include "baselines.hpp"
 #include "message.hpp"
 #include "peers.hpp"
@@ -13,6 +15,20 @@
 
 /// Jobs for two threads, over any competitor with TryPush(value) and TryPop(use).
 namespace bench {
+
+/// RingDuct as such a competitor.
+template <typename T, std::size_t capacity>
+struct RingQueue {
+  bool TryPush(const T& value) { return ring.TryPut(value); }
+  template <typename Use>
+  bool TryPop(Use&& use) {
+    if (ring.TryStep(1) == 0) return false;
+    use(ring.Get());
+    return true;
+  }
+
+  uit::RingDuct<T, uit::Spsc> ring{capacity};
+};
 
 /// ns per message: member 0 sends `count` as fast as it can, member 1 takes them all.
 template <typename T, typename Queue>

@@ -17,21 +17,9 @@ namespace {
 
 constexpr std::size_t capacity = 64;
 
-template <typename T>
-struct Mailbox {
-  uit::MailboxDuct<T, uit::Spsc> duct;
-  void Put(const T& value) { duct.TryPut(value); }
-  template <typename Use>
-  bool TryRead(Use&& use) {
-    if (duct.TryStep(uit::no_limit) == 0) return false;
-    use(duct.Get());
-    return true;
-  }
-};
-
-template <typename T>
-struct RingJump {
-  uit::RingDuct<T, uit::Spsc> duct{capacity};
+template <typename T, typename Duct, std::size_t... depth>
+struct Jump {
+  Duct duct{depth...};
   void Put(const T& value) { duct.TryPut(value); }
   template <typename Use>
   bool TryRead(Use&& use) {
@@ -145,8 +133,8 @@ template <typename T>
 void Measure(bench::Program& program, bench::Crew& crew, const std::string& size) {
   const std::string name = "jump to latest, " + size;
   bench::Contest contest{name, bench::Unit::nanoseconds};
-  Add<T, Mailbox<T>>(contest, crew, "MailboxDuct");
-  Add<T, RingJump<T>>(contest, crew, "RingDuct, jump");
+  Add<T, Jump<T, uit::MailboxDuct<T, uit::Spsc>>>(contest, crew, "MailboxDuct");
+  Add<T, Jump<T, uit::RingDuct<T, uit::Spsc>, capacity>>(contest, crew, "RingDuct, jump");
   Add<T, HandTripleBuffer<T>>(contest, crew, "hand triple buffer");
   Add<T, HandRingJump<T>>(contest, crew, "hand ring, jump");
   Add<T, Draining<T>>(contest, crew, "hand ring, draining");

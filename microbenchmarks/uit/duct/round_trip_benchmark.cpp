@@ -8,29 +8,12 @@
 #include <utility>
 #include <vector>
 
-#include <uit/duct/ring_duct.hpp>
-
 #include "microbenchmarks/support/pair.hpp"
 #include "microbenchmarks/support/program.hpp"
 
 namespace {
 
 constexpr std::size_t capacity = 1024;
-
-template <typename T>
-class Ours {
- public:
-  bool TryPush(const T& value) { return ring_.TryPut(value); }
-  template <typename Use>
-  bool TryPop(Use&& use) {
-    if (ring_.TryStep(1) == 0) return false;
-    use(ring_.Get());
-    return true;
-  }
-
- private:
-  uit::RingDuct<T, uit::Spsc> ring_{capacity};
-};
 
 /// A message that is its own signal: nothing can be faster.
 class Line {
@@ -68,7 +51,7 @@ void Measure(bench::Program& program, bench::Crew& crew, const std::string& size
   const std::string name = "thread round trip, " + size;
   bench::Contest contest{name, bench::Unit::nanoseconds};
   std::vector<std::string> peers;
-  Add<T, Ours<T>>(contest, crew, "RingDuct");
+  Add<T, bench::RingQueue<T, capacity>>(contest, crew, "RingDuct");
   Add<T, bench::hand::Ring<T, capacity>>(contest, crew, "hand ring");
   contest.Add("one line", [&crew, line = std::make_shared<Line>()](const bench::Load& load) {
     return line->Time(crew, load.count);

@@ -6,29 +6,12 @@
 #include <string>
 #include <vector>
 
-#include <uit/duct/ring_duct.hpp>
-
 #include "microbenchmarks/support/pair.hpp"
 #include "microbenchmarks/support/program.hpp"
 
 namespace {
 
 constexpr std::size_t capacity = 1024;
-
-template <typename T>
-class Ours {
- public:
-  bool TryPush(const T& value) { return ring_.TryPut(value); }
-  template <typename Use>
-  bool TryPop(Use&& use) {
-    if (ring_.TryStep(1) == 0) return false;
-    use(ring_.Get());
-    return true;
-  }
-
- private:
-  uit::RingDuct<T, uit::Spsc> ring_{capacity};
-};
 
 /// Publishes after every eighth message, or when the ring is full.
 template <typename Staged>
@@ -55,19 +38,9 @@ class Batched {
 };
 
 template <typename T>
-class OursStaged {
- public:
-  bool TryStage(const T& value) { return ring_.TryStage(value); }
-  void Publish() { ring_.TryFlush(); }
-  template <typename Use>
-  bool TryPop(Use&& use) {
-    if (ring_.TryStep(1) == 0) return false;
-    use(ring_.Get());
-    return true;
-  }
-
- private:
-  uit::RingDuct<T, uit::Spsc> ring_{capacity};
+struct StagedRingQueue : bench::RingQueue<T, capacity> {
+  bool TryStage(const T& value) { return this->ring.TryStage(value); }
+  void Publish() { this->ring.TryFlush(); }
 };
 
 template <typename T, typename Queue>
@@ -82,9 +55,9 @@ void Measure(bench::Program& program, bench::Crew& crew, const std::string& size
   const std::string name = "thread rate, " + size;
   bench::Contest contest{name, bench::Unit::millions_per_second};
   std::vector<std::string> peers;
-  Add<T, Ours<T>>(contest, crew, "RingDuct");
+  Add<T, bench::RingQueue<T, capacity>>(contest, crew, "RingDuct");
   Add<T, bench::hand::Ring<T, capacity>>(contest, crew, "hand ring");
-  Add<T, Batched<OursStaged<T>>>(contest, crew, "RingDuct, flush every 8");
+  Add<T, Batched<StagedRingQueue<T>>>(contest, crew, "RingDuct, flush every 8");
   Add<T, Batched<bench::hand::Ring<T, capacity>>>(contest, crew, "hand ring, publish every 8");
 #ifdef BENCH_HAS_BOOST
   Add<T, bench::peer::Boost<T, capacity>>(contest, crew, peers.emplace_back("boost spsc_queue"));
