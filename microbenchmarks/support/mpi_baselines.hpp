@@ -114,7 +114,7 @@ class SharedRingSide {
   T message_{};
 };
 
-/// ns per half round trip of MPI_Send and MPI_Recv.
+/// ns per half round trip of MPI_Send and MPI_Recv: the job of osu_latency of the OSU Micro-Benchmarks.
 template <typename T>
 double SendReceiveTime(const Ranks& ranks, std::uint64_t count) {
   T message{};
@@ -139,37 +139,45 @@ double SendReceiveTime(const Ranks& ranks, std::uint64_t count) {
   return time / static_cast<double>(2 * count);
 }
 
-/// ns per message, in windows of nonblocking messages, each answered by one message.
+/// Windows of nonblocking messages, each answered by one message: the job of osu_bw and osu_mbw_mr of the OSU Micro-Benchmarks
+/// (Ohio State University), whose windows have 64. There all messages of a window share a buffer. Here each has its own, so that
+/// every message is checked.
 template <typename T, std::size_t window>
-double WindowTime(const Ranks& ranks, std::uint64_t count) {
-  std::vector<T> messages(window);
-  std::vector<MPI_Request> requests(window);
-  const std::uint64_t num_windows = (count + window - 1) / window;
-  const int peer = 1 - ranks.Rank();
-  std::uint64_t sum = 0;
-  char answer = 0;
-  MPI_Barrier(MPI_COMM_WORLD);
-  const uit::TimePoint start = uit::Now();
-  for (std::uint64_t i = 1; i <= num_windows; ++i) {
-    for (std::size_t j = 0; j < window; ++j) {
+class Windows {
+ public:
+  /// ns per message from rank 0 to rank 1.
+  double Time(const Ranks& ranks, std::uint64_t count) {
+    const std::uint64_t num_windows = (count + window - 1) / window;
+    const int peer = 1 - ranks.Rank();
+    std::uint64_t sum = 0;
+    char answer = 0;
+    MPI_Barrier(MPI_COMM_WORLD);
+    const uit::TimePoint start = uit::Now();
+    for (std::uint64_t i = 1; i <= num_windows; ++i) {
+      for (std::size_t j = 0; j < window; ++j) {
+        if (ranks.Rank() == 0) {
+          Mark(messages_[j], static_cast<std::uint32_t>(i));
+          MPI_Isend(&messages_[j], sizeof(T), MPI_BYTE, peer, 0, MPI_COMM_WORLD, &requests_[j]);
+        } else {
+          MPI_Irecv(&messages_[j], sizeof(T), MPI_BYTE, peer, 0, MPI_COMM_WORLD, &requests_[j]);
+        }
+      }
+      MPI_Waitall(window, requests_.data(), MPI_STATUSES_IGNORE);
       if (ranks.Rank() == 0) {
-        Mark(messages[j], static_cast<std::uint32_t>(i));
-        MPI_Isend(&messages[j], sizeof(T), MPI_BYTE, peer, 0, MPI_COMM_WORLD, &requests[j]);
+        MPI_Recv(&answer, 1, MPI_CHAR, peer, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
       } else {
-        MPI_Irecv(&messages[j], sizeof(T), MPI_BYTE, peer, 0, MPI_COMM_WORLD, &requests[j]);
+        for (const T& message : messages_) sum += Check(message);
+        MPI_Send(&answer, 1, MPI_CHAR, peer, 1, MPI_COMM_WORLD);
       }
     }
-    MPI_Waitall(window, requests.data(), MPI_STATUSES_IGNORE);
-    if (ranks.Rank() == 0) {
-      MPI_Recv(&answer, 1, MPI_CHAR, peer, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    } else {
-      for (const T& message : messages) sum += Check(message);
-      MPI_Send(&answer, 1, MPI_CHAR, peer, 1, MPI_COMM_WORLD);
-    }
+    const double time = Span(start, uit::Now());
+    if (ranks.Rank() == 1 && sum != window * num_windows * (num_windows + 1)) std::abort();
+    return time / static_cast<double>(num_windows * window);
   }
-  const double time = Span(start, uit::Now());
-  if (ranks.Rank() == 1 && sum != window * num_windows * (num_windows + 1)) std::abort();
-  return time / static_cast<double>(num_windows * window);
-}
+
+ private:
+  std::vector<T> messages_ = std::vector<T>(window);
+  std::vector<MPI_Request> requests_ = std::vector<MPI_Request>(window);
+};
 
 }  // namespace bench::hand
