@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -29,13 +30,11 @@ constexpr std::size_t num_credits = std::clamp<std::size_t>((std::size_t{4} << 2
   return bytes >= 1024 ? std::to_string(bytes >> 10) + " KiB" : std::to_string(bytes) + " B";
 }
 
-template <std::size_t size, bench::Side S>
-void Add(bench::Contest& contest, const bench::Ranks& ranks, const std::string& line, std::shared_ptr<S> side) {
+/// Adds a competitor and its two points: measure(count) returns ns per message.
+template <std::size_t size, std::invocable<std::uint64_t> Measure>
+void AddLine(bench::Contest& contest, const std::string& line, Measure measure) {
   const std::string name = line + ", " + SizeText(size);
-  contest.Add(name, [&ranks, side](const bench::Load& load) {
-    if constexpr (requires { side->Begin(); }) side->Begin();
-    return StreamTime(ranks, *side, load.count);
-  });
+  contest.Add(name, [measure](const bench::Load& load) { return measure(load.count); });
   bench::Point point{.chart = contest.name,
                      .x_label = "message size, bytes",
                      .y_label = "million messages per second",
@@ -47,6 +46,14 @@ void Add(bench::Contest& contest, const bench::Ranks& ranks, const std::string& 
   point.y_label = "GB/s";
   point.amount = static_cast<double>(size);
   contest.Draw(point);
+}
+
+template <std::size_t size, bench::Side S>
+void Add(bench::Contest& contest, const bench::Ranks& ranks, const std::string& line, std::shared_ptr<S> side) {
+  AddLine<size>(contest, line, [&ranks, side](std::uint64_t count) {
+    if constexpr (requires { side->Begin(); }) side->Begin();
+    return StreamTime(ranks, *side, count);
+  });
 }
 
 /// Copies within one rank; the other rank takes a message that is always present.
@@ -84,12 +91,16 @@ void AddSize(bench::Contest& contest, const bench::Ranks& ranks, const uit::Worl
   }
   Add<size>(contest, ranks, "Isend ring",
             std::make_shared<bench::hand::IsendSide<Message>>(1 - ranks.Rank(), num_credits<size>));
+  using Windows = bench::hand::Windows<Message, num_credits<size>>;
+  AddLine<size>(contest, "MPI in windows", [&ranks, windows = std::make_shared<Windows>()](std::uint64_t count) {
+    return windows->Time(ranks, count);
+  });
   Add<size>(contest, ranks, "memcpy, one core", std::make_shared<Copy<Message>>());
 }
 
 void Measure(bench::Program& program, bench::Ranks& ranks, const uit::World& world) {
   bench::Contest contest{"message sizes between processes", bench::Unit::nanoseconds};
-  contest.window = std::chrono::milliseconds{4};  // there are 40 competitors
+  contest.window = std::chrono::milliseconds{4};  // there are 50 competitors
   [&]<std::size_t... power>(std::index_sequence<power...>) {
     (AddSize<std::size_t{4} << (2 * power)>(contest, ranks, world), ...);  // 4 B to 1 MiB
   }(std::make_index_sequence<10>{});
