@@ -2,10 +2,12 @@
 
 #include <mpi.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
+#include <initializer_list>
 #include <memory>
 #include <string>
 
@@ -46,11 +48,12 @@ inline double TimeOfUpdate(const netuit::RunReport& report) {
   return std::chrono::duration<double, std::nano>(mine.elapsed).count() / static_cast<double>(mine.num_updates);
 }
 
-/// Ends the program unless the sums of three ways are positive and the same, but for rounding.
-inline void CheckSums(double one, double other, double on_mesh) {
+/// Ends the program unless the sums of all ways are positive and the same, but for rounding.
+inline void CheckSums(std::initializer_list<double> sums) {
+  const double one = *sums.begin();
   const auto differs = [one](double sum) { return !(std::abs(sum - one) <= 1e-12 * one); };
-  if (one > 0 && !differs(other) && !differs(on_mesh)) return;
-  std::fprintf(stderr, "the sums differ: %.17g, %.17g, %.17g\n", one, other, on_mesh);
+  if (one > 0 && std::ranges::none_of(sums, differs)) return;
+  for (const double sum : sums) std::fprintf(stderr, "the sums differ: %.17g\n", sum);
   MPI_Abort(MPI_COMM_WORLD, 1);
 }
 

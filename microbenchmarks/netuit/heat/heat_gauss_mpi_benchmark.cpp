@@ -231,7 +231,7 @@ void Check(int rank, const uit::Team& team) {
     bench::TimeOf(by_columns, part);
     on_mesh.Time(part);
   }
-  bench::CheckSums(fork_join.Sum(), by_columns.Sum(), on_mesh.Sum());
+  bench::CheckSums({fork_join.Sum(), by_columns.Sum(), on_mesh.Sum()});
 }
 
 void Measure(bench::Program& program, bench::Ranks& ranks, const uit::World& world) {

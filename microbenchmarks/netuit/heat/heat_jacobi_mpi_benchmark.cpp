@@ -169,7 +169,7 @@ void Check(int rank, const uit::Team& team) {
     bench::TimeOf(overlapping, part);
     on_mesh.Time(part);
   }
-  bench::CheckSums(fork_join.Sum(), overlapping.Sum(), on_mesh.Sum());
+  bench::CheckSums({fork_join.Sum(), overlapping.Sum(), on_mesh.Sum()});
 }
 
 void Measure(bench::Program& program, bench::Ranks& ranks, const uit::World& world) {

@@ -1,24 +1,25 @@
 #pragma once
 
-#include <mpi.h>
-
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <numeric>
-#include <utility>
 #include <vector>
 
 #include <netuit/graph/topology.hpp>
 #include <netuit/placement/placement.hpp>
 
 #include "grid.hpp"
+#include "microbenchmarks/support/halo_exchange.hpp"
 
 namespace bench {
 
 /// Jacobi's iteration for the angles of a grid, by hand over MPI: a rank has the buses that a placement gives it, in compressed
-/// rows. Messages by persistent requests are under way while the rank updates the buses that need nobody else's values.
+/// rows. Messages are under way while the rank updates the buses that need nobody else's values. They are received where the next
+/// update reads them.
+template <hand::HaloExchange Exchange>
 class PowerFlowByMpi {
  public:
   PowerFlowByMpi(const netuit::Topology& grid, const netuit::Placement& placement, int rank) {
@@ -46,9 +47,12 @@ class PowerFlowByMpi {
       }
     }
     std::size_t next = own.size();
-    for (auto& [peer, halo] : halos) {
-      halo.first_ghost = next;
+    std::vector<hand::HaloPart> parts;
+    for (const auto& [peer, halo] : halos) {
       for (const netuit::NodeId bus : halo.received) slots[bus] = next++;
+      sent_.insert(sent_.end(), halo.sent.begin(), halo.sent.end());
+      const auto bytes = [](const auto& buses) { return static_cast<int>(buses.size() * sizeof(double)); };
+      parts.push_back({.peer = static_cast<int>(peer), .num_sent = bytes(halo.sent), .num_received = bytes(halo.received)});
     }
     angles_.resize(next);
     next_.resize(next);
@@ -62,31 +66,16 @@ class PowerFlowByMpi {
       first_.push_back(static_cast<std::uint32_t>(lines_.size()));
       buses_.push_back({grid::Power(bus), grid::shunt * sum});
     }
-    for (auto& [peer, halo] : halos) {
-      halo.outgoing.resize(halo.sent.size());
-      halo.incoming.resize(halo.received.size());
-      halos_.push_back(std::move(halo));
-      Halo& kept = halos_.back();
-      requests_.resize(requests_.size() + 2);
-      MPI_Recv_init(kept.incoming.data(), static_cast<int>(kept.incoming.size()), MPI_DOUBLE, static_cast<int>(peer), 0, MPI_COMM_WORLD,
-                    &requests_[requests_.size() - 2]);
-      MPI_Send_init(kept.outgoing.data(), static_cast<int>(kept.outgoing.size()), MPI_DOUBLE, static_cast<int>(peer), 0, MPI_COMM_WORLD,
-                    &requests_[requests_.size() - 1]);
-    }
-  }
-  PowerFlowByMpi(const PowerFlowByMpi&) = delete;
-  PowerFlowByMpi& operator=(const PowerFlowByMpi&) = delete;
-  ~PowerFlowByMpi() {
-    for (MPI_Request& request : requests_) MPI_Request_free(&request);
+    outgoing_.resize(sent_.size());
+    for (auto* const angles : {&angles_, &next_}) exchanges_.emplace_back(parts, outgoing_.data(), angles->data() + own.size());
   }
 
   void Update() {
-    for (Halo& halo : halos_)
-      for (std::size_t i = 0; i < halo.sent.size(); ++i) halo.outgoing[i] = angles_[halo.sent[i]];
-    MPI_Startall(static_cast<int>(requests_.size()), requests_.data());
+    Exchange& exchange = exchanges_[num_updates_++ % 2];
+    for (std::size_t i = 0; i < sent_.size(); ++i) outgoing_[i] = angles_[sent_[i]];
+    exchange.Start();
     Compute(0, num_inner_);
-    MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE);
-    for (const Halo& halo : halos_) std::ranges::copy(halo.incoming, angles_.begin() + static_cast<std::ptrdiff_t>(halo.first_ghost));
+    exchange.Wait();
     Compute(num_inner_, buses_.size());
     angles_.swap(next_);
   }
@@ -100,10 +89,8 @@ class PowerFlowByMpi {
   };
   /// What goes to another rank and comes from there.
   struct Halo {
-    std::vector<std::uint32_t> sent{};         // slots
+    std::vector<std::uint32_t> sent{};  // slots
     std::vector<netuit::NodeId> received{};
-    std::size_t first_ghost = 0;
-    std::vector<double> outgoing{}, incoming{};
   };
 
   void Compute(std::size_t first, std::size_t last) {
@@ -118,9 +105,11 @@ class PowerFlowByMpi {
   std::vector<grid::Bus> buses_;
   std::vector<std::uint32_t> first_;  // by bus: its lines
   std::vector<Line> lines_;
-  std::vector<double> angles_, next_;
-  std::vector<Halo> halos_;
-  std::vector<MPI_Request> requests_;
+  std::vector<double> angles_, next_;  // own ones, then those of other ranks
+  std::vector<std::uint32_t> sent_;    // slots
+  std::vector<double> outgoing_;
+  std::deque<Exchange> exchanges_;  // into the angles of even updates and of odd ones
+  std::uint64_t num_updates_ = 0;
 };
 
 }  // namespace bench

@@ -1,4 +1,4 @@
-// DC power flow by Jacobi's iteration, by four processes on two cores: a mesh and a program by hand over MPI.
+// DC power flow by Jacobi's iteration, by four processes on two cores: a mesh and programs by hand over MPI.
 
 #include <cstdlib>
 

@@ -1,5 +1,5 @@
-// DC power flow by Jacobi's iteration, by two processes: a mesh and a program by hand over MPI with persistent requests, when the
-// machine is quiet and when programs of others use the same cores.
+// DC power flow by Jacobi's iteration, by two processes: a mesh and programs by hand over MPI, with persistent requests and with a
+// neighbourhood collective, when the machine is quiet and when programs of others use the same cores.
 
 #include <uit/link/world.hpp>
 #include <uit/team/team.hpp>
