@@ -7,9 +7,12 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
+#include <functional>
 #include <initializer_list>
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <netuit/run/run.hpp>
 #include <uit/support/clock.hpp>
@@ -57,33 +60,39 @@ inline void CheckSums(std::initializer_list<double> sums) {
   MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
-/// A way by hand, and the least rate of the mesh over its own.
-template <ByHand H>
-struct Rival {
+/// A way by hand. `time` returns the time of an update in ns; it is collective.
+struct Way {
   std::string name;
+  std::function<double(std::uint64_t num_updates)> time;
+};
+template <ByHand H>
+Way WayOf(std::string name, const std::shared_ptr<H>& by_hand) {
+  return {std::move(name), [by_hand](std::uint64_t num_updates) { return TimeOf(*by_hand, num_updates); }};
+}
+
+/// Ways of one kind by hand, of which the fastest counts, and the least rate of the mesh over its own.
+struct Rival {
   std::string over;  ///< as the verdict calls it
-  std::shared_ptr<H> way;
   double at_least;
+  std::vector<Way> ways;
 };
 
-/// Measures two ways by hand and a mesh in mode 5. `on_mesh->Time(n)` returns the time of an update of this process in ns, in a run
-/// of n. Collective.
-template <ByHand A, ByHand B, typename M>
-void CompareWithMesh(Program& program, Ranks& ranks, const std::string& name, const Rival<A>& one, const Rival<B>& other,
+/// Measures ways by hand and a mesh in mode 5. `on_mesh->Time(n)` returns the time of an update of this process in ns, in a run of n.
+/// Collective.
+template <typename M>
+void CompareWithMesh(Program& program, Ranks& ranks, const std::string& name, const std::vector<Rival>& rivals,
                      const std::shared_ptr<M>& on_mesh) {
   Contest contest{name, Unit::thousands_per_second};
-  const auto add = [&contest](const auto& rival) {
-    contest.Add(rival.name, [way = rival.way](const Load& load) { return TimeOf(*way, load.count); });
-  };
   const std::string ours = "Mesh, mode 5";
-  const auto judge = [&](const auto& rival) {
-    contest.Say({.name = name + ": over " + rival.over, .ours = ours, .against = {rival.name}, .at_least = rival.at_least});
-  };
-  add(one);
-  add(other);
+  for (const Rival& rival : rivals) {
+    std::vector<std::string> names;
+    for (const Way& way : rival.ways) {
+      names.push_back(way.name);
+      contest.Add(way.name, [time = way.time](const Load& load) { return time(load.count); });
+    }
+    contest.Say({.name = name + ": over " + rival.over, .ours = ours, .against = names, .at_least = rival.at_least});
+  }
   contest.Add(ours, [on_mesh](const Load& load) { return Largest(on_mesh->Time(load.count)); });
-  judge(one);
-  judge(other);
   program.Run(contest, ranks);
 }
 

@@ -175,11 +175,10 @@ void Check(int rank, const uit::Team& team) {
 void Measure(bench::Program& program, bench::Ranks& ranks, const uit::World& world) {
   const uit::Team team{world};
   Check(ranks.Rank(), team);
-  bench::CompareWithMesh(
-      program, ranks, "dense Jacobi, 2 processes",
-      bench::Rival<Gathering>{"MPI_Allgather", "MPI_Allgather", std::make_shared<Gathering>(ranks.Rank()), 0.9},
-      bench::Rival<Overlapping>{"MPI_Iallgather", "MPI_Iallgather", std::make_shared<Overlapping>(ranks.Rank()), 0.9},
-      std::make_shared<OnMesh>(team));
+  bench::CompareWithMesh(program, ranks, "dense Jacobi, 2 processes",
+                         {{"MPI_Allgather", 0.9, {bench::WayOf("MPI_Allgather", std::make_shared<Gathering>(ranks.Rank()))}},
+                          {"MPI_Iallgather", 0.9, {bench::WayOf("MPI_Iallgather", std::make_shared<Overlapping>(ranks.Rank()))}}},
+                         std::make_shared<OnMesh>(team));
 }
 
 }  // namespace

@@ -151,8 +151,10 @@ void Compare(bench::Program& program, bench::Ranks& ranks, const uit::Team& team
     std::fprintf(stderr, "the products differ\n");
     MPI_Abort(MPI_COMM_WORLD, 1);
   }
-  bench::CompareWithMesh(program, ranks, name, bench::Rival<Looping<true>>{"fork and join", "fork and join", meeting, 1},
-                         bench::Rival<Looping<false>>{"loop by hand", "a loop by hand", looping, 0.95}, on_mesh);
+  bench::CompareWithMesh(program, ranks, name,
+                         {{"fork and join", 1, {bench::WayOf("fork and join", meeting)}},
+                          {"a loop by hand", 0.95, {bench::WayOf("loop by hand", looping)}}},
+                         on_mesh);
 }
 
 void Measure(bench::Program& program, bench::Ranks& ranks, const uit::World& world) {

@@ -239,8 +239,8 @@ void Measure(bench::Program& program, bench::Ranks& ranks, const uit::World& wor
   Check(ranks.Rank(), team);
   bench::CompareWithMesh(
       program, ranks, "heat by Gauss and Seidel, 2 processes",
-      bench::Rival<ForkJoin>{"fork and join, MPI", "fork and join", std::make_shared<ForkJoin>(ranks.Rank()), 1.8},
-      bench::Rival<ByColumns>{"tile by tile, MPI", "MPI tile by tile", std::make_shared<ByColumns>(ranks.Rank()), 0.95},
+      {{"fork and join", 1.8, {bench::WayOf("fork and join, MPI", std::make_shared<ForkJoin>(ranks.Rank()))}},
+       {"MPI tile by tile", 0.95, {bench::WayOf("tile by tile, MPI", std::make_shared<ByColumns>(ranks.Rank()))}}},
       std::make_shared<OnMesh>(team));
 }
 
