@@ -67,13 +67,16 @@ class Block {
 
   /// Updates every node once, in order and in place. Not inlined, so that its speed does not depend on the caller.
   UIT_NOINLINE void Sweep() {
-    for (std::size_t node = 0; node < nodes_per_worker; ++node) {
-      const unsigned mine = colors_[node];
-      bool conflict = false;
-      for (std::uint32_t i = first_neighbor_[node]; i < first_neighbor_[node + 1]; ++i)
-        conflict |= colors_[neighbors_[i]] == mine;
-      Settle(node, conflict);
-    }
+    SweepNodes(0, nodes_per_worker);
+    ++update_;
+  }
+  /// The same in two steps, so that others can get the edge rows while the inner rows are updated.
+  UIT_NOINLINE void SweepEdgeRows() {
+    SweepNodes(0, width);
+    SweepNodes(nodes_per_worker - width, nodes_per_worker);
+  }
+  UIT_NOINLINE void SweepInnerRows() {
+    SweepNodes(width, nodes_per_worker - width);
     ++update_;
   }
   /// The same by a loop that knows that every node has four neighbours, so that the compiler can unroll it.
@@ -115,6 +118,15 @@ class Block {
     return {seed, static_cast<netuit::NodeId>(first_ + node), update_};
   }
 
+  UIT_INLINE void SweepNodes(std::size_t first, std::size_t last) {
+    for (std::size_t node = first; node < last; ++node) {
+      const unsigned mine = colors_[node];
+      bool conflict = false;
+      for (std::uint32_t i = first_neighbor_[node]; i < first_neighbor_[node + 1]; ++i)
+        conflict |= colors_[neighbors_[i]] == mine;
+      Settle(node, conflict);
+    }
+  }
   UIT_INLINE void Settle(std::size_t node, bool conflict) {
     if (conflict) [[unlikely]]
       Redraw(node);
