@@ -73,7 +73,7 @@ class NetworkPart {
   const std::uint32_t* in_slots = nullptr;  ///< slot of the neighbour's value, by input of the process
   std::vector<Ghosts> ghosts;          ///< by worker, ascending
   std::vector<Recipients> recipients;  ///< by worker, ascending
-  std::vector<std::uint32_t> target_numbers{};  ///< by output: the target's number among its worker's nodes; empty if the mesh has no calls
+  std::vector<std::uint32_t> target_numbers{};  ///< by output: which of its worker's nodes the target is; empty without calls
   std::unique_ptr<DelayedSlots> delayed;  ///< if the mesh has edges with a delay other than 1, and the period is 1
 
  private:
