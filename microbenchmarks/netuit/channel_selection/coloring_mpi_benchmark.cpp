@@ -179,25 +179,21 @@ void MeasureRates(bench::Program& program, bench::Ranks& ranks, const uit::World
   };
   add_by_hand("shared-memory halo", std::make_shared<ByHand<SharedHalo>>(rank));
   add_by_hand("shared-memory halo, versioned", std::make_shared<ByHand<VersionedHalo>>(rank));
-  contest.Add("shared-memory halo + MPI_Barrier", [=, state = std::make_shared<ByHand<SharedHalo>>(rank)](const bench::Load& load) {
-    start();
-    const Work work = WorkThrough(load.count, [&] {
-      state->Sweep();
-      MPI_Barrier(MPI_COMM_WORLD);
-    });
-    state->Check();
-    return mean(work);
-  });
-  const auto add_in_step = [&]<typename Exchange>(const std::string& competitor, std::shared_ptr<InStep<Exchange>> state) {
+  const auto add_in_step = [&](const std::string& competitor, const auto& state, auto update) {
     contest.Add(competitor, [=](const bench::Load& load) {
       start();
-      const Work work = WorkThrough(load.count, [&] { state->Sweep(); });
+      const Work work = WorkThrough(load.count, [&] { update(*state); });
       state->Check();
       return mean(work);
     });
   };
-  add_in_step("MPI, persistent requests", std::make_shared<InStep<bench::hand::PersistentRequests>>(ranks.Rank()));
-  add_in_step("MPI, neighbourhood collective", std::make_shared<InStep<bench::hand::NeighborCollective>>(ranks.Rank()));
+  const auto sweep = [](auto& state) { state.Sweep(); };
+  add_in_step("shared-memory halo + MPI_Barrier", std::make_shared<ByHand<SharedHalo>>(rank), [](auto& state) {
+    state.Sweep();
+    MPI_Barrier(MPI_COMM_WORLD);
+  });
+  add_in_step("MPI, persistent requests", std::make_shared<InStep<bench::hand::PersistentRequests>>(ranks.Rank()), sweep);
+  add_in_step("MPI, neighbourhood collective", std::make_shared<InStep<bench::hand::NeighborCollective>>(ranks.Rank()), sweep);
   contest.Add("hand-pooled MPI", [=, block = std::make_shared<Block>(rank, 2),
                                   halo = std::make_shared<HandPooled>(ranks.Rank())](const bench::Load& load) {
     start();

@@ -27,6 +27,11 @@ void Add(bench::Contest& rate, bench::Contest& latency, const bench::Ranks& rank
   latency.Add(name, [&ranks, side](const bench::Load& load) { return HalfRoundTripTime(ranks, *side, load.count); });
 }
 
+/// Adds MPI by hand, in windows of messages, one way.
+void AddWindows(bench::Contest& rate, const bench::Ranks& ranks, const std::string& name) {
+  rate.Add(name, [&ranks, windows = std::make_shared<Windows>()](const bench::Load& load) { return windows->Time(ranks, load.count); });
+}
+
 void MeasureMpi(bench::Program& program, bench::Ranks& ranks, const uit::World& world) {
   bench::Contest rate{"process, MPI, 8 B", bench::Unit::millions_per_second};
   bench::Contest latency{"process, MPI, 8 B, half round trip", bench::Unit::nanoseconds};
@@ -39,9 +44,7 @@ void MeasureMpi(bench::Program& program, bench::Ranks& ranks, const uit::World& 
             .ours = "conduit",
             .against = {"Isend ring"},
             .at_least = 0.85});
-  rate.Add("MPI in windows of 64", [&ranks, windows = std::make_shared<Windows>()](const bench::Load& load) {
-    return windows->Time(ranks, load.count);
-  });
+  AddWindows(rate, ranks, "MPI in windows of 64");
   rate.Say({.name = "process, MPI, unpooled, rate: to MPI in windows of 64",
             .ours = "conduit",
             .against = {"MPI in windows of 64"},
@@ -81,9 +84,7 @@ void MeasureWindows(bench::Program& program, bench::Ranks& ranks, const bench::C
   bench::Contest contest{"process, shared memory, 8 B, windows of 64", bench::Unit::millions_per_second};
   contest.Add("conduit", [&ranks, side = std::make_shared<bench::ConduitSide<Message>>(world, options)](
                              const bench::Load& load) { return bench::WindowTime<window>(ranks, *side, load.count); });
-  contest.Add("MPI_Isend, MPI_Irecv", [&ranks, windows = std::make_shared<Windows>()](const bench::Load& load) {
-    return windows->Time(ranks, load.count);
-  });
+  AddWindows(contest, ranks, "MPI_Isend, MPI_Irecv");
   contest.Say({.name = "process, shared memory, rate in windows of 64: to MPI's",
                .ours = "conduit",
                .against = {"MPI_Isend, MPI_Irecv"},

@@ -27,7 +27,9 @@ using netuit::testing::ForEachTeam;
 using netuit::testing::MakeOddGraph;
 using netuit::testing::Scattered;
 using uit::testing::CheckThrows;
+using uit::testing::CountRanks;
 using uit::testing::MpiTestWorld;
+using uit::testing::SumOverRanks;
 using uit::testing::WordsThrownBy;
 
 namespace {
@@ -178,8 +180,7 @@ TEST_CASE("A call that must not wait is taken or counted as refused") {
     const uit::ConveyorTally tally = mesh.Finish([&](Node& node) {
       for (int i = 0; i < 10'000; ++i) num_taken += give.Try((node.Id() + 1) % 8, 1) ? 1U : 0U;
     });
-    std::uint64_t taken = 0;
-    for (const std::uint64_t part : team.GetWorld().AllGatherValue(num_taken.load())) taken += part;
+    const std::uint64_t taken = SumOverRanks(num_taken.load());
     CHECK(tally.pushed == taken);
     CHECK(tally.handled == taken);
     CHECK(tally.refused == 80'000 - taken);
@@ -274,9 +275,6 @@ TEST_CASE("Processes whose functions take arguments of another size than those o
   else mesh.AddCall<std::uint32_t>([](Node&, std::uint32_t) {});
   const std::string failure = WordsThrownBy([&] { mesh.Finish([] {}); });
   INFO(failure);
-  std::uint64_t num_told = 0;
-  for (const bool says : team.GetWorld().AllGatherValue(failure.find("cannot exchange with rank") != std::string::npos))
-    num_told += says ? 1U : 0U;
-  CHECK(num_told > 0);
+  CHECK(CountRanks(failure.find("cannot exchange with rank") != std::string::npos) > 0);
   CHECK_FALSE(failure.empty());
 }

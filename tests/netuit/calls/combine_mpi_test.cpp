@@ -12,11 +12,13 @@
 #include "tests/netuit/calls/scattered.hpp"
 #include "tests/netuit/run/chaos.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/mpi_world.hpp"
 
 using namespace netuit;
 using netuit::testing::ForEachTeam;
 using netuit::testing::MakeOddGraph;
 using netuit::testing::Scattered;
+using uit::testing::SumOverRanks;
 
 TEST_CASE("Arguments of calls for the same node are combined, and their sums are exact in each round") {
   const Topology graph = MakeOddGraph(60, 4);
@@ -68,8 +70,7 @@ TEST_CASE("Combined calls for edges reach the nodes where they end") {
       num_wrong += sum[node] != expected ? 1U : 0U;
     });
     CHECK(num_wrong == 0);
-    std::uint64_t taken = 0;
-    for (const std::uint64_t part : team.GetWorld().AllGatherValue(num_taken.load())) taken += part;
+    const std::uint64_t taken = SumOverRanks(num_taken.load());
     CHECK(taken == mesh.NumEdges());
   });
 }
@@ -85,8 +86,7 @@ TEST_CASE("A combined call that must not wait is taken or counted as refused") {
     const uit::ConveyorTally tally = mesh.Finish([&](Node& node) {
       for (NodeId i = 0; i < 10'000; ++i) num_taken += give.Try((node.Id() + i) % 8, 1) ? 1U : 0U;
     });
-    std::uint64_t taken = 0;
-    for (const std::uint64_t part : team.GetWorld().AllGatherValue(num_taken.load())) taken += part;
+    const std::uint64_t taken = SumOverRanks(num_taken.load());
     CHECK(tally.pushed == taken);
     CHECK(tally.pushed == tally.handled + tally.combined);
     CHECK(tally.refused == 80'000 - taken);
