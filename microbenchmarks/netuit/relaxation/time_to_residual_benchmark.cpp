@@ -105,7 +105,7 @@ class Table {
       });
       if (ways[i].mode == no_barrier && ways[i].name != tuned) choices.push_back(ways[i].name);
       if (i == 0) continue;
-      const bool is_judged = slow == Slow::one && !ways[i].slack;
+      const bool is_judged = slow == Slow::first && !ways[i].slack;
       contest.Say({.name = name + ": " + ways[i].name + ", to mode 0", .ours = ways[i].name, .against = {ways.front().name},
                    .at_most = is_judged ? std::optional{1.05} : std::nullopt});
     }

@@ -77,8 +77,8 @@ struct Lines {
     std::coroutine_handle<> task{};
 
     bool await_ready() const noexcept { return false; }
-    void await_suspend(std::coroutine_handle<> waiting) {
-      task = waiting;
+    void await_suspend(std::coroutine_handle<> asking) {
+      task = asking;
       lines.waiting.push_back(this);
       lines.questions.Push(1, question);
     }
