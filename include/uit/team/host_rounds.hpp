@@ -23,7 +23,7 @@ namespace uit {
 ///
 /// One process of each host takes part, its leader. A round takes ceil(log2(hosts)) steps with one message each: in step k a leader
 /// sends the 2^k blocks that it has to the leader 2^k hosts before it, and gets as many from the one 2^k hosts after it (Bruck et al.
-/// 1997). One thread at a time may use it.
+/// 1997). One thread at a time may use it; but see FindFailure.
 class HostRounds {
  public:
   /// Opens links to the leaders that this process exchanges messages with. `leaders` are ranks, one per host; `own` is this process's
@@ -47,7 +47,8 @@ class HostRounds {
   /// that receive from them. If there is no room for the message, later calls of FindFailure send it. Waits only for the process's lock.
   void Leave(std::uint64_t run, Leaving how = {});
   /// Returns how another host has failed in run `run`, if one has said so; its leader's rank is then in `rank`. Takes in what has
-  /// arrived, between rounds and within one. Never waits.
+  /// arrived, between rounds and within one. Never waits: finds nothing while another thread has the process's lock. Any thread of the
+  /// process, at any time.
   Leaving FindFailure(std::uint64_t run, std::size_t& rank);
   /// Begins the last round of run `run`, after Leave. It ends once all hosts have come to it. Call TryEnd until it returns true.
   void BeginLast(std::uint64_t run, std::uint64_t number) {

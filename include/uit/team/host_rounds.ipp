@@ -55,9 +55,13 @@ UIT_DEFINE bool HostRounds::TryEnd() {
 }
 
 UIT_DEFINE void HostRounds::Leave(std::uint64_t run, Leaving how) {
-  for (const Step& step : steps_) peers_.at(step.to).untold = how;  // those that receive from this host, and tell others
   try {
-    WaitUntil([&] { return process_->Exclusively([&] { TellUntold(run); }); });
+    WaitUntil([&] {
+      return process_->Exclusively([&] {
+        for (const Step& step : steps_) peers_.at(step.to).untold = how;  // those that receive from this host, and tell others
+        TellUntold(run);
+      });
+    });
   } catch (const std::exception& trouble) {  // the others then learn it from what has failed here
     process_->Note(trouble.what());
   }

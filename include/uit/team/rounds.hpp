@@ -42,7 +42,7 @@ class Rounds {
   /// Throws if a member of this host takes no further part in the run.
   void CheckStays(std::size_t seat) const;
   /// Throws if a member is known to have failed, or if a process of this host has ended: the run has failed, whoever waits for what.
-  /// The leader looks at the other hosts, and the other members at what it posts.
+  /// Members of the leader's process look at the other hosts, and those of other processes at what they post.
   void CheckNobodyFailed();
   /// Takes no further part in the run. Does nothing the second time, unless it leaves in a worse way.
   void Leave(Leaving how = {});

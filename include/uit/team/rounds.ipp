@@ -153,7 +153,8 @@ UIT_DEFINE void Rounds::CheckNobodyFailed() {
     const std::optional<Leaving> left = group_->seats[i].board->Left(run_);
     if (left && left->HasFailed()) ThrowLeft(group_->seats[i], *left, "while a member waits for it", "so the run has failed");
   }
-  if (!Leads()) return;
+  if (!group_->rounds) return;
+  // Not only the leader: another thread may have the process's lock whenever it looks.
   std::size_t rank = 0;
   const Leaving failure = group_->rounds->FindFailure(run_, rank);
   if (failure.HasFailed()) failure.Throw("a member on the host of rank " + std::to_string(rank), "so the run has failed");
