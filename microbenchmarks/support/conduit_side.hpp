@@ -1,7 +1,9 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include <uit/exchange/fabric.hpp>
@@ -69,6 +71,11 @@ class ConduitSide {
   }
   bool TryFlush() { return inlets_.front().TryFlush(); }
 
+  /// Sends messages of the first channel in a row, from the first on. Returns how many had room.
+  std::size_t SendSome(std::span<const T> messages) { return inlets_.front().StageSome(messages); }
+  /// Takes messages of the first channel, and returns how many.
+  std::size_t TakeSome(std::span<T> messages) { return outlets_.front().TakeSome(messages); }
+
  private:
   using Inlet = uit::Inlet<T, policy, uit::TransportSet<uit::Process>>;
   using Outlet = uit::Outlet<T, policy, uit::TransportSet<uit::Process>>;
@@ -86,6 +93,45 @@ class ConduitSide {
   Outlet* outlet_ = nullptr;
   bool takes_turns_;
   T message_{};
+};
+
+/// The same with one channel, several messages in a row.
+template <typename T, uit::Policy policy, std::size_t length>
+class RowSide {
+ public:
+  /// Collective.
+  RowSide(const uit::World& world, const ConduitOptions& options) : side_{world, options} {}
+
+  bool TrySend(std::uint32_t number) {
+    if (num_marked_ == length && !TrySendRow()) return false;
+    Mark(row_[num_marked_++], number);
+    return true;
+  }
+  bool TryTake(std::uint64_t& sum) {
+    if (next_ == num_taken_) {
+      next_ = 0;
+      num_taken_ = side_.TakeSome(row_);
+      if (num_taken_ == 0) return false;
+    }
+    sum += Check(row_[next_++]);
+    return true;
+  }
+  bool TryFlush() { return TrySendRow() && side_.TryFlush(); }
+
+ private:
+  bool TrySendRow() {
+    num_sent_ += side_.SendSome(std::span{row_}.subspan(num_sent_, num_marked_ - num_sent_));
+    if (num_sent_ != num_marked_) return false;
+    num_sent_ = num_marked_ = 0;
+    return true;
+  }
+
+  ConduitSide<T, policy> side_;
+  std::array<T, length> row_{};  // a rank either sends or takes
+  std::size_t num_marked_ = 0;
+  std::size_t num_sent_ = 0;
+  std::size_t num_taken_ = 0;
+  std::size_t next_ = 0;
 };
 
 }  // namespace bench

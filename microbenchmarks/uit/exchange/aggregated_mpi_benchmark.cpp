@@ -19,6 +19,7 @@ namespace {
 
 using Message = std::uint64_t;
 constexpr std::size_t num_frames = 16;
+constexpr std::size_t length_of_row = 64;  // of messages that StageSome and TakeSome copy at once
 constexpr uit::Policy aggregated{.consolidate = uit::Consolidate::aggregated};
 
 [[nodiscard]] std::string SizeText(std::size_t bytes) {
@@ -48,14 +49,16 @@ void Measure(bench::Program& program, bench::Ranks& ranks, const uit::World& wor
                                           .shares_memory = shares_memory,
                                           .buffer_bytes = buffer_bytes,
                                           .num_frames = num_frames};
-      Add(contest, ranks, shares_memory ? "over shared memory" : "over MPI", buffer_bytes,
-          std::make_shared<bench::ConduitSide<Message, aggregated>>(world, options));
+      const std::string line = shares_memory ? "over shared memory" : "over MPI";
+      Add(contest, ranks, line, buffer_bytes, std::make_shared<bench::ConduitSide<Message, aggregated>>(world, options));
+      Add(contest, ranks, line + " in rows", buffer_bytes,
+          std::make_shared<bench::RowSide<Message, aggregated, length_of_row>>(world, options));
     }
     Add(contest, ranks, "MPI by hand", buffer_bytes,
         std::make_shared<bench::hand::BatchSide>(1 - ranks.Rank(), buffer_bytes / sizeof(Message), num_frames));
   }
   for (const std::string buffer : {"64 KiB", "256 KiB"}) {
-    for (const std::string line : {"over MPI", "over shared memory"})
+    for (const std::string line : {"over MPI", "over shared memory", "over MPI in rows", "over shared memory in rows"})
       contest.Say({.name = "process, aggregated, " + buffer + ", " + line + ": to MPI by hand",
                    .ours = line + ", " + buffer,
                    .against = {"MPI by hand, " + buffer},
