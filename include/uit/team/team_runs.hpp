@@ -87,6 +87,9 @@ class TeamRuns {
     Failure failure = Failure::none;
     ErrorKind kind = ErrorKind::other;
   };
+  /// How long a member that has failed stays to tell others, and how long the others wait for its process to close.
+  static constexpr std::chrono::seconds most_linger{10};
+  static constexpr std::chrono::seconds most_closing{3 * most_linger};
   static std::pair<std::exception_ptr, Failure> FirstCause(const std::vector<std::exception_ptr>& failures);
 
   World world_;

@@ -95,7 +95,7 @@ UIT_DEFINE void TeamRuns::Work(std::uint32_t thread, std::unique_ptr<Member>& me
     failure = std::current_exception();
     if (me) me->rounds_->Leave(Leaving::After(failure));
     failure_.Raise();
-    if (me) Linger(*me, After(std::min<std::chrono::nanoseconds>(patience_, std::chrono::seconds(10))), true);
+    if (me) Linger(*me, After(std::min<std::chrono::nanoseconds>(patience_, most_linger)), true);
   }
 }
 
@@ -122,7 +122,7 @@ UIT_DEFINE int TeamRuns::EndRun(const std::vector<int>& codes, const std::vector
   const bool is_broken = failure && KindOf(failure) == ErrorKind::peer_lost;
   if (is_broken) world_.Process()->Break();
   // If nothing has failed, all members have left; see Linger.
-  if (!Disconnect(is_broken ? Now() : After(std::chrono::seconds(10))) || is_broken) {
+  if (!Disconnect(is_broken ? Now() : After(most_closing)) || is_broken) {
     world_.Process()->Break();
     if (failure) std::rethrow_exception(failure);
     throw Error("the other processes of the team do not close their connections");
