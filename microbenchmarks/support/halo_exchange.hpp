@@ -30,6 +30,43 @@ concept HaloExchange = std::constructible_from<E, std::span<const HaloPart>, con
   exchange.Wait();
 };
 
+/// A receive and a send from rank to rank, begun anew in every update (MPI 3.1, section 3.7). Open MPI sends a small message at once
+/// then, and a persistent one not.
+class NewRequests {
+ public:
+  NewRequests(std::span<const HaloPart> parts, const void* outgoing, void* incoming)
+      : parts_{parts.begin(), parts.end()},
+        outgoing_{static_cast<const std::byte*>(outgoing)},
+        incoming_{static_cast<std::byte*>(incoming)},
+        requests_(2 * parts.size(), MPI_REQUEST_NULL) {}
+
+  void Start() {
+    MPI_Request* request = requests_.data();
+    std::byte* in = incoming_;
+    for (const HaloPart& part : parts_) {  // all receives first
+      MPI_Irecv(in, part.num_received, MPI_BYTE, part.peer, 0, MPI_COMM_WORLD, request++);
+      in += part.num_received;
+    }
+    const std::byte* out = outgoing_;
+    for (const HaloPart& part : parts_) {
+      MPI_Isend(out, part.num_sent, MPI_BYTE, part.peer, 0, MPI_COMM_WORLD, request++);
+      out += part.num_sent;
+    }
+  }
+  void Test() {
+    int is_done = 0;
+    MPI_Testall(static_cast<int>(requests_.size()), requests_.data(), &is_done, MPI_STATUSES_IGNORE);
+  }
+  void Wait() { MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE); }
+
+ private:
+  std::vector<HaloPart> parts_;
+  const std::byte* outgoing_;
+  std::byte* incoming_;
+  std::vector<MPI_Request> requests_;
+};
+static_assert(HaloExchange<NewRequests>);
+
 /// Persistent requests from rank to rank (MPI 3.1, section 3.9), as PETSc's scatters use them.
 class PersistentRequests {
  public:

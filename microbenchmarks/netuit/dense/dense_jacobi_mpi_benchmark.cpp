@@ -110,6 +110,7 @@ class Gather {
 };
 
 /// Exchanges the halves.
+template <bench::hand::HaloExchange Requests>
 class Swap {
  public:
   Swap(int rank, const double* own, double* all) : exchange_{PartOf(rank), own, all + static_cast<std::size_t>(1 - rank) * half} {}
@@ -120,7 +121,7 @@ class Swap {
   static std::array<bench::hand::HaloPart, 1> PartOf(int rank) {
     return {{{.peer = 1 - rank, .num_sent = sizeof(double) * half, .num_received = sizeof(double) * half}}};
   }
-  bench::hand::PersistentRequests exchange_;
+  Requests exchange_;
 };
 
 /// By hand: gets the other unknowns while it computes what its own ones contribute.
@@ -193,25 +194,30 @@ class OnMesh {
 void Check(int rank, const uit::Team& team) {
   Gathering gathering{rank};
   Overlapping<Gather> overlapping{rank};
-  Overlapping<Swap> swapping{rank};
+  Overlapping<Swap<bench::hand::NewRequests>> with_new{rank};
+  Overlapping<Swap<bench::hand::PersistentRequests>> with_persistent{rank};
   OnMesh on_mesh{team};
   for (const std::uint64_t part : {3U, 5U}) {
     bench::TimeOf(gathering, part);
     bench::TimeOf(overlapping, part);
-    bench::TimeOf(swapping, part);
+    bench::TimeOf(with_new, part);
+    bench::TimeOf(with_persistent, part);
     on_mesh.Time(part);
   }
-  bench::CheckSums({gathering.Sum(rank), overlapping.Sum(rank), swapping.Sum(rank), on_mesh.Sum()});
+  bench::CheckSums({gathering.Sum(rank), overlapping.Sum(rank), with_new.Sum(rank), with_persistent.Sum(rank), on_mesh.Sum()});
 }
 
 void Measure(bench::Program& program, bench::Ranks& ranks, const uit::World& world) {
+  using bench::hand::NewRequests;
+  using bench::hand::PersistentRequests;
   const uit::Team team{world};
   Check(ranks.Rank(), team);
   bench::CompareWithMesh(program, ranks, "dense Jacobi, 2 processes",
                          {{"MPI_Allgather", 0.9, {bench::WayOf("MPI_Allgather", std::make_shared<Gathering>(ranks.Rank()))}},
                           {"MPI with overlap", 0.9,
                            {bench::WayOf("MPI_Iallgather", std::make_shared<Overlapping<Gather>>(ranks.Rank())),
-                            bench::WayOf("persistent requests", std::make_shared<Overlapping<Swap>>(ranks.Rank()))}}},
+                            bench::WayOf("new requests", std::make_shared<Overlapping<Swap<NewRequests>>>(ranks.Rank())),
+                            bench::WayOf("persistent requests", std::make_shared<Overlapping<Swap<PersistentRequests>>>(ranks.Rank()))}}},
                          std::make_shared<OnMesh>(team));
 }
 

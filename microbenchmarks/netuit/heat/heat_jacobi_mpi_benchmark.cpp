@@ -133,6 +133,7 @@ class Overlapping : public Half {
   std::deque<Exchange> exchanges_;  // of even updates and of odd ones, whose rows are elsewhere
   std::uint64_t num_updates_ = 0;
 };
+using ByNewRequests = Overlapping<bench::hand::NewRequests>;
 using ByRequests = Overlapping<bench::hand::PersistentRequests>;
 using ByCollective = Overlapping<bench::hand::NeighborCollective>;
 
@@ -183,16 +184,18 @@ class OnMesh {
 void Check(int rank, const uit::Team& team) {
   constexpr std::uint64_t num_updates = 400;
   ForkJoin fork_join{rank};
+  ByNewRequests by_new_requests{rank};
   ByRequests by_requests{rank};
   ByCollective by_collective{rank};
   OnMesh on_mesh{team};
   for (const std::uint64_t part : {num_updates / 4, 3 * num_updates / 4}) {
     bench::TimeOf(fork_join, part);
+    bench::TimeOf(by_new_requests, part);
     bench::TimeOf(by_requests, part);
     bench::TimeOf(by_collective, part);
     on_mesh.Time(part);
   }
-  bench::CheckSums({fork_join.Sum(), by_requests.Sum(), by_collective.Sum(), on_mesh.Sum()});
+  bench::CheckSums({fork_join.Sum(), by_new_requests.Sum(), by_requests.Sum(), by_collective.Sum(), on_mesh.Sum()});
 }
 
 void Measure(bench::Program& program, bench::Ranks& ranks, const uit::World& world) {
@@ -203,7 +206,8 @@ void Measure(bench::Program& program, bench::Ranks& ranks, const uit::World& wor
       {{"fork and join", 0.95, {bench::WayOf("fork and join, MPI", std::make_shared<ForkJoin>(ranks.Rank()))}},
        {"MPI with overlap",
         0.95,
-        {bench::WayOf("MPI, persistent requests", std::make_shared<ByRequests>(ranks.Rank())),
+        {bench::WayOf("MPI, new requests", std::make_shared<ByNewRequests>(ranks.Rank())),
+         bench::WayOf("MPI, persistent requests", std::make_shared<ByRequests>(ranks.Rank())),
          bench::WayOf("MPI, neighbourhood collective", std::make_shared<ByCollective>(ranks.Rank()))}}},
       std::make_shared<OnMesh>(team));
 }

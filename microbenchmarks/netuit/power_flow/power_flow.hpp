@@ -60,10 +60,11 @@ class PowerFlow {
   /// Ends the program unless MPI and the mesh give the same angles, but for rounding.
   void Check() {
     constexpr std::uint64_t num_updates = 200;
+    TimeOf(by_new_requests_, num_updates);
     TimeOf(by_requests_, num_updates);
     TimeOf(by_collective_, num_updates);
     on_mesh_.Time(netuit::EveryUpdate{.updates = num_updates});
-    CheckSums({by_requests_.Sum(), by_collective_.Sum(), on_mesh_.Sum()});
+    CheckSums({by_new_requests_.Sum(), by_requests_.Sum(), by_collective_.Sum(), on_mesh_.Sum()});
   }
 
   /// Compares the rates while `niceness`, if there is any, is that of burners on the CPUs of `num_shared` ranks.
@@ -79,6 +80,7 @@ class PowerFlow {
         return measure(load.count);
       };
     };
+    contest.Add("MPI, new requests", beside([this](std::uint64_t n) { return TimeOf(by_new_requests_, n); }));
     contest.Add("MPI, persistent requests", beside([this](std::uint64_t n) { return TimeOf(by_requests_, n); }));
     contest.Add("MPI, neighbourhood collective", beside([this](std::uint64_t n) { return TimeOf(by_collective_, n); }));
     const auto on_mesh = [&](auto plan_of) {
@@ -89,7 +91,7 @@ class PowerFlow {
     const auto judge = [&](const std::string& mode, std::optional<double> at_least) {
       contest.Say({.name = contest.name + ": " + mode + " over MPI",
                    .ours = "Mesh, " + mode,
-                   .against = {"MPI, persistent requests", "MPI, neighbourhood collective"},
+                   .against = {"MPI, new requests", "MPI, persistent requests", "MPI, neighbourhood collective"},
                    .at_least = at_least});
     };
     judge("mode 0", mode_0_at_least);
@@ -102,8 +104,12 @@ class PowerFlow {
       : PowerFlow{team, ranks, grid,
                   netuit::PlaceContiguous(grid, {.processes = static_cast<std::size_t>(ranks.Size()), .threads = 1})} {}
   PowerFlow(const uit::Team& team, const Ranks& ranks, const netuit::Topology& grid, const netuit::Placement& placement)
-      : by_requests_{grid, placement, ranks.Rank()}, by_collective_{grid, placement, ranks.Rank()}, on_mesh_{team, grid, placement} {}
+      : by_new_requests_{grid, placement, ranks.Rank()},
+        by_requests_{grid, placement, ranks.Rank()},
+        by_collective_{grid, placement, ranks.Rank()},
+        on_mesh_{team, grid, placement} {}
 
+  PowerFlowByMpi<hand::NewRequests> by_new_requests_;
   PowerFlowByMpi<hand::PersistentRequests> by_requests_;
   PowerFlowByMpi<hand::NeighborCollective> by_collective_;
   PowerFlowOnMesh on_mesh_;

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include <uit/link/world.hpp>
 #include <uit/support/clock.hpp>
@@ -25,6 +26,7 @@ namespace {
 using namespace bench::task_graphs;
 
 /// Each rank has its loop.
+template <bool is_persistent>
 class ByMpi final : public System {
  public:
   ByMpi(int rank, const Pattern& pattern) : loop_{pattern, static_cast<std::size_t>(rank)} {}
@@ -44,7 +46,7 @@ class ByMpi final : public System {
   }
 
  private:
-  RawLoop<MpiLink> loop_;
+  RawLoop<MpiLink<is_persistent>> loop_;
 };
 
 void Measure(bench::Program& program, bench::Ranks& ranks, const uit::World& world) {
@@ -56,9 +58,11 @@ void Measure(bench::Program& program, bench::Ranks& ranks, const uit::World& wor
     AddSystem(contest, "Mesh, mode 5", ranks, pattern, std::make_shared<OnMesh>(team, pattern));
     AddSystem(contest, "Mesh, mode 5, over MPI", ranks, pattern,
               std::make_shared<OnMesh>(team, pattern, netuit::MeshOptions{.shares_memory = false}));
-    AddSystem(contest, "MPI by hand", ranks, pattern, std::make_shared<ByMpi>(ranks.Rank(), pattern));
-    contest.Say({.name = name + ": to MPI by hand", .ours = "Mesh, mode 5", .against = {"MPI by hand"}, .at_most = 1.1});
-    contest.Say({.name = name + ", over MPI: to MPI by hand", .ours = "Mesh, mode 5, over MPI", .against = {"MPI by hand"}});
+    AddSystem(contest, "MPI, new requests", ranks, pattern, std::make_shared<ByMpi<false>>(ranks.Rank(), pattern));
+    AddSystem(contest, "MPI, persistent requests", ranks, pattern, std::make_shared<ByMpi<true>>(ranks.Rank(), pattern));
+    const std::vector<std::string> by_hand{"MPI, new requests", "MPI, persistent requests"};
+    contest.Say({.name = name + ": to MPI by hand", .ours = "Mesh, mode 5", .against = by_hand, .at_most = 1.1});
+    contest.Say({.name = name + ", over MPI: to MPI by hand", .ours = "Mesh, mode 5, over MPI", .against = by_hand});
     program.Run(contest, ranks);
   }
 }
