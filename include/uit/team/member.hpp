@@ -319,7 +319,7 @@ class Member {
   /// it is on another, and any member has thrown out of the run; PeerLost if its process has ended, or if a member has lost one.
   void CheckStays(std::size_t rank) const {
     rounds_->CheckStays(Checked(rank));
-    if (!SeatOf(rank).board) of_team_->CheckNobodyFailed();
+    if (!SeatOf(rank).board) of_team_->CheckNobodyFailed(true);
   }
   /// The same, for a wait that depends on any member.
   void CheckAllStay() const {
@@ -328,7 +328,7 @@ class Member {
       rounds_->CheckStays(rank);
       are_all_here = are_all_here && SeatOf(rank).board;
     }
-    if (!are_all_here) of_team_->CheckNobodyFailed();
+    if (!are_all_here) of_team_->CheckNobodyFailed(true);
   }
 
   /// Takes in what has arrived over the conduits between processes. Never waits. Returns whether anything has.

@@ -42,8 +42,10 @@ class Rounds {
   /// Throws if a member of this host takes no further part in the run.
   void CheckStays(std::size_t seat) const;
   /// Throws if a member is known to have failed, or if a process of this host has ended: the run has failed, whoever waits for what.
-  /// Members of the leader's process look at the other hosts, and those of other processes at what they post.
-  void CheckNobodyFailed();
+  /// The leader looks at the other hosts, and the other members at what it posts. If `looks_for_leader`, those of its process look
+  /// themselves: in a loop of tries, another thread may have the process's lock whenever the leader looks. Not in a collective call,
+  /// which only the leader can complete with what a host has sent before it failed.
+  void CheckNobodyFailed(bool looks_for_leader = false);
   /// Takes no further part in the run. Does nothing the second time, unless it leaves in a worse way.
   void Leave(Leaving how = {});
   /// After Leave, if there are several processes: whether all members have left, or a failure is known. Meanwhile a leader that has

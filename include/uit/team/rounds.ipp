@@ -144,7 +144,7 @@ UIT_DEFINE void Rounds::ThrowLeft(const Group::Seat& seat, Leaving how, const ch
   how.Throw("member " + std::to_string(seat.rank), why);
 }
 
-UIT_DEFINE void Rounds::CheckNobodyFailed() {
+UIT_DEFINE void Rounds::CheckNobodyFailed(bool looks_for_leader) {
   const std::vector<std::size_t>& here = group_->hosts[group_->own_host].seats;
   const auto has_gone = [this](std::size_t seat) { return group_->process->Watch().HasGone(group_->seats[seat].process); };
   const auto gone = std::ranges::find_if(here, has_gone);
@@ -153,8 +153,7 @@ UIT_DEFINE void Rounds::CheckNobodyFailed() {
     const std::optional<Leaving> left = group_->seats[i].board->Left(run_);
     if (left && left->HasFailed()) ThrowLeft(group_->seats[i], *left, "while a member waits for it", "so the run has failed");
   }
-  if (!group_->rounds) return;
-  // Not only the leader: another thread may have the process's lock whenever it looks.
+  if (!Leads() && !(looks_for_leader && group_->rounds)) return;
   std::size_t rank = 0;
   const Leaving failure = group_->rounds->FindFailure(run_, rank);
   if (failure.HasFailed()) failure.Throw("a member on the host of rank " + std::to_string(rank), "so the run has failed");
