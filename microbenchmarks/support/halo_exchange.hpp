@@ -30,34 +30,37 @@ concept HaloExchange = std::constructible_from<E, std::span<const HaloPart>, con
   exchange.Wait();
 };
 
-/// A receive and a send from rank to rank, begun anew in every update (MPI 3.1, section 3.7). Open MPI sends a small message at once
-/// then, and a persistent one not.
-class NewRequests {
+/// A receive and a send from rank to rank for each part.
+class Requests {
  public:
-  NewRequests(std::span<const HaloPart> parts, const void* outgoing, void* incoming)
-      : parts_{parts.begin(), parts.end()},
-        outgoing_{static_cast<const std::byte*>(outgoing)},
-        incoming_{static_cast<std::byte*>(incoming)},
-        requests_(2 * parts.size(), MPI_REQUEST_NULL) {}
-
-  void Start() {
-    MPI_Request* request = requests_.data();
-    std::byte* in = incoming_;
-    for (const HaloPart& part : parts_) {  // all receives first
-      MPI_Irecv(in, part.num_received, MPI_BYTE, part.peer, 0, MPI_COMM_WORLD, request++);
-      in += part.num_received;
-    }
-    const std::byte* out = outgoing_;
-    for (const HaloPart& part : parts_) {
-      MPI_Isend(out, part.num_sent, MPI_BYTE, part.peer, 0, MPI_COMM_WORLD, request++);
-      out += part.num_sent;
-    }
-  }
   void Test() {
     int is_done = 0;
     MPI_Testall(static_cast<int>(requests_.size()), requests_.data(), &is_done, MPI_STATUSES_IGNORE);
   }
   void Wait() { MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE); }
+
+ protected:
+  Requests(std::span<const HaloPart> parts, const void* outgoing, void* incoming)
+      : parts_{parts.begin(), parts.end()},
+        outgoing_{static_cast<const std::byte*>(outgoing)},
+        incoming_{static_cast<std::byte*>(incoming)},
+        requests_(2 * parts.size(), MPI_REQUEST_NULL) {}
+
+  /// Calls `receive` for all parts and then `send`, with the arguments of MPI_Irecv and MPI_Isend.
+  void Make(auto receive, auto send) {
+    MPI_Request* request = requests_.data();
+    std::byte* in = incoming_;
+    for (const HaloPart& part : parts_) {
+      receive(in, part.num_received, MPI_BYTE, part.peer, 0, MPI_COMM_WORLD, request++);
+      in += part.num_received;
+    }
+    const std::byte* out = outgoing_;
+    for (const HaloPart& part : parts_) {
+      send(out, part.num_sent, MPI_BYTE, part.peer, 0, MPI_COMM_WORLD, request++);
+      out += part.num_sent;
+    }
+  }
+  std::vector<MPI_Request>& All() { return requests_; }
 
  private:
   std::vector<HaloPart> parts_;
@@ -65,39 +68,27 @@ class NewRequests {
   std::byte* incoming_;
   std::vector<MPI_Request> requests_;
 };
+
+/// Requests made anew in every update (MPI 3.1, section 3.7). Open MPI sends a small message at once then, and a persistent one not.
+class NewRequests : public Requests {
+ public:
+  NewRequests(std::span<const HaloPart> parts, const void* outgoing, void* incoming) : Requests{parts, outgoing, incoming} {}
+  void Start() { Make(MPI_Irecv, MPI_Isend); }
+};
 static_assert(HaloExchange<NewRequests>);
 
-/// Persistent requests from rank to rank (MPI 3.1, section 3.9), as PETSc's scatters use them.
-class PersistentRequests {
+/// Persistent requests (MPI 3.1, section 3.9), as PETSc's scatters use them.
+class PersistentRequests : public Requests {
  public:
-  PersistentRequests(std::span<const HaloPart> parts, const void* outgoing, void* incoming) {
-    requests_.reserve(2 * parts.size());
-    const auto* out = static_cast<const std::byte*>(outgoing);
-    auto* in = static_cast<std::byte*>(incoming);
-    for (const HaloPart& part : parts) {  // all receives first
-      MPI_Recv_init(in, part.num_received, MPI_BYTE, part.peer, 0, MPI_COMM_WORLD, &requests_.emplace_back());
-      in += part.num_received;
-    }
-    for (const HaloPart& part : parts) {
-      MPI_Send_init(out, part.num_sent, MPI_BYTE, part.peer, 0, MPI_COMM_WORLD, &requests_.emplace_back());
-      out += part.num_sent;
-    }
+  PersistentRequests(std::span<const HaloPart> parts, const void* outgoing, void* incoming) : Requests{parts, outgoing, incoming} {
+    Make(MPI_Recv_init, MPI_Send_init);
   }
   PersistentRequests(const PersistentRequests&) = delete;
   PersistentRequests& operator=(const PersistentRequests&) = delete;
   ~PersistentRequests() {
-    for (MPI_Request& request : requests_) MPI_Request_free(&request);
+    for (MPI_Request& request : All()) MPI_Request_free(&request);
   }
-
-  void Start() { MPI_Startall(static_cast<int>(requests_.size()), requests_.data()); }
-  void Test() {
-    int is_done = 0;
-    MPI_Testall(static_cast<int>(requests_.size()), requests_.data(), &is_done, MPI_STATUSES_IGNORE);
-  }
-  void Wait() { MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE); }
-
- private:
-  std::vector<MPI_Request> requests_;
+  void Start() { MPI_Startall(static_cast<int>(All().size()), All().data()); }
 };
 static_assert(HaloExchange<PersistentRequests>);
 
