@@ -22,7 +22,7 @@ namespace bench {
 
 /// A claim's ratio over the rounds, unrounded, for comparison with later runs.
 struct Ratio {
-  double median = 0;
+  double typical = 0;  ///< the median, or the ratio of the mean times
   double low = 0;  ///< quartiles: half of the rounds lie between
   double high = 0;
   std::size_t num_rounds = 0;
@@ -53,11 +53,22 @@ struct Row {
   return Median(std::move(values));
 }
 
-/// Of a claim's rounds.
-[[nodiscard]] inline Ratio Summarize(const Claim& claim, std::vector<double> ratios) {
+[[nodiscard]] inline double Mean(const std::map<std::size_t, double>& by_round) {
+  double sum = 0;
+  for (const auto& [round, value] : by_round) sum += value;
+  return sum / static_cast<double>(by_round.size());
+}
+
+/// The time of a competitor that counts: the median of its samples; beside programs of others, the mean.
+[[nodiscard]] inline double TypicalTime(const Contest& contest, const std::map<std::size_t, double>& by_round) {
+  return contest.is_beside_others ? Mean(by_round) : Median(by_round);
+}
+
+/// Of a claim's rounds; `ratio` is the one that counts.
+[[nodiscard]] inline Ratio Summarize(const Claim& claim, double ratio, std::vector<double> ratios) {
   std::ranges::sort(ratios);
   const std::size_t last = ratios.size() - 1;
-  return {.median = Median(ratios),
+  return {.typical = ratio,
           .low = ratios[last / 4],
           .high = ratios[last - last / 4],
           .num_rounds = ratios.size(),
@@ -123,7 +134,7 @@ struct Row {
     for (const std::string& peer : claim.against) {
       const auto theirs = contest.Times(peer, proximity);
       if (theirs.size() < Contest::min_clean) continue;
-      const double time = Median(theirs);
+      const double time = TypicalTime(contest, theirs);
       if (best.empty() || time < best_time) best = peer, best_time = time;
     }
     if (best.empty()) continue;
@@ -132,16 +143,17 @@ struct Row {
       if (const auto found = ours.find(round); found != ours.end())
         ratios.push_back(claim.Ratio(found->second, time));
     if (ratios.size() < Contest::min_clean) continue;
-    const double ratio = Median(ratios);
+    const double our_time = TypicalTime(contest, ours);
+    const double ratio = contest.is_beside_others ? claim.Ratio(our_time, best_time) : Median(ratios);
     rows.push_back({.figure = claim.name,
                     .value = Digits(ratio),
                     .spread = Digits(std::ranges::min(ratios)) + " … " + Digits(std::ranges::max(ratios)),
                     .target = target,
                     .verdict = !claim.IsJudged() ? "-" : claim.Holds(ratio) ? "ok" : "short",
                     .proximity = std::string{Name(proximity)},
-                    .detail = claim.ours + " " + Show(Median(ours), contest.unit) + ", " + best + " " +
+                    .detail = claim.ours + " " + Show(our_time, contest.unit) + ", " + best + " " +
                               Show(best_time, contest.unit) + ", " + std::to_string(ratios.size()) + " rounds"});
-    if (claim.IsJudged()) rows.back().ratio = Summarize(claim, ratios);
+    if (claim.IsJudged()) rows.back().ratio = Summarize(claim, ratio, ratios);
   }
   if (rows.empty()) rows.push_back(JudgeBusy(contest, claim, target));
   return rows;
@@ -184,11 +196,11 @@ class Record {
         const auto times = contest.Times(name, proximity);
         if (times.size() < Contest::min_clean) continue;
         std::printf("  %-30s %-34s %-4s %12s  (%zu)\n", contest.name.c_str(), name.c_str(), Name(proximity).data(),
-                    Show(Median(times), contest.unit).c_str(), times.size());
+                    Show(TypicalTime(contest, times), contest.unit).c_str(), times.size());
         medians_ << (has_medians_ ? ",\n" : "") << "    {\"contest\": " << Quoted(contest.name)
                  << ", \"competitor\": " << Quoted(name) << ", \"class\": " << Quoted(Name(proximity))
-                 << ", \"median\": " << Quoted(Show(Median(times), contest.unit))
-                 << ", \"ns\": " << Median(times) << ", \"samples\": " << times.size() << "}";
+                 << ", \"median\": " << Quoted(Show(TypicalTime(contest, times), contest.unit))
+                 << ", \"ns\": " << TypicalTime(contest, times) << ", \"samples\": " << times.size() << "}";
         has_medians_ = true;
       }
     }
@@ -229,7 +241,7 @@ class Record {
           << ", \"verdict\": " << Quoted(row.verdict) << ", \"class\": " << Quoted(row.proximity)
           << ", \"detail\": " << Quoted(row.detail);
       if (row.ratio)
-        out << ", \"ratio\": " << row.ratio->median << ", \"low\": " << row.ratio->low << ", \"high\": " << row.ratio->high
+        out << ", \"ratio\": " << row.ratio->typical << ", \"low\": " << row.ratio->low << ", \"high\": " << row.ratio->high
             << ", \"rounds\": " << row.ratio->num_rounds << ", \"better\": " << Quoted(row.ratio->is_better_low ? "low" : "high");
       out << "}" << (i + 1 < rows_.size() ? ",\n" : "\n");
     }

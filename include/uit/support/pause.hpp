@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include <uit/support/clock.hpp>
+#include <uit/support/core_share.hpp>
 #include <uit/support/simulation.hpp>
 
 namespace uit {
@@ -46,6 +47,10 @@ inline void SleepFor(std::chrono::microseconds span) {
 /// gets the core back only after that program's time slice, milliseconds later. So spinning is better. But if those it waits
 /// for need the same core, spinning keeps it from them, and waits last a time slice. So a thread many of whose waits last that
 /// long yields instead. From time to time it tries again to spin, more and more seldom as long as that does not help.
+///
+/// If others use the thread's core, a thread that has spun for a while sleeps, and looks what has come from time to time. So it
+/// keeps its share of the core for when those it waits for run again: the system prefers a thread that has slept to one that has
+/// not. Two threads that wait for each other, each beside a busy program, so come to run at the same time.
 class SpinHabit {
  public:
   /// `has_core`: whether there are enough cores for all that wait for each other. If not, the thread never spins for long.
@@ -66,8 +71,15 @@ class SpinHabit {
     }
   }
 
+  /// Whether a thread that has spun for `span`, until `now`, has spun enough in this wait.
+  [[nodiscard]] bool HasSpunEnough(std::chrono::nanoseconds span, TimePoint now) {
+    return span >= longest_spin || (span >= longest_spin_if_shared && core_.IsShared(now));
+  }
+
   /// How long a thread spins at most: several time slices, because those it waits for may have to wait for a core themselves.
   static constexpr std::chrono::milliseconds longest_spin{20};
+  /// The same while others use its core as well.
+  static constexpr std::chrono::microseconds longest_spin_if_shared{200};
   /// A wait of at least this length counts as one time slice: a thread that has a core needs less for what others wait for.
   static constexpr std::chrono::microseconds slice{500};
   /// So many waits that last a time slice are enough to judge.
@@ -97,12 +109,13 @@ class SpinHabit {
   int num_slices_ = 0;  // of these, those that lasted a time slice
   std::chrono::nanoseconds yielding_{};  // time of all waits since it ended
   std::chrono::milliseconds patience_{least_patience};
+  CoreShare core_;
 };
 
 /// The rest between two tries of a wait: first pauses, then yields, then sleeps of up to 50 µs.
 ///
 /// So a wait is short if the other side is running. It costs little if the other side is not, as with more workers than
-/// cores. A thread with a SpinHabit may spin before it yields.
+/// cores. A thread with a SpinHabit may spin instead of yielding.
 class Backoff {
  public:
   /// Uses `num_spins` pauses, then `num_yields` yields, then sleeps.
@@ -118,7 +131,7 @@ class Backoff {
       if (++num_rests_ == num_spins_ && habit_ != nullptr) start_ = Now();
     } else if ((spins_on_ = SpinsOn())) {
       Pause();
-    } else if (num_rests_ < num_patient_) {
+    } else if (num_rests_ < num_patient_ && !has_spun_) {
       Yield();
       ++num_rests_;
     } else {
@@ -154,7 +167,8 @@ class Backoff {
   bool SpinsOn() {
     if (habit_ == nullptr || has_spun_ || !habit_->IsLong()) return false;
     if (num_spun_++ % pauses_per_look != 0) return true;
-    has_spun_ = Now() - start_ >= SpinHabit::longest_spin;
+    const TimePoint now = Now();
+    has_spun_ = habit_->HasSpunEnough(now - start_, now);
     return !has_spun_;
   }
 

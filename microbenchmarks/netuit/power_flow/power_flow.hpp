@@ -72,7 +72,8 @@ class PowerFlow {
                std::optional<double> mode_3_at_least = {}) {
     Contest contest{"power flow, " + situation, Unit::thousands_per_second};
     contest.is_oversubscribed = num_shared != 0 || ranks.Size() > 2;
-    if (contest.is_oversubscribed) contest.window = std::chrono::milliseconds{150};
+    contest.is_beside_others = num_shared != 0;
+    if (contest.is_oversubscribed) contest.window = std::chrono::milliseconds{50};
     const auto beside = [&ranks, num_shared, niceness](auto measure) {
       return [&ranks, num_shared, niceness, measure](const Load& load) {
         std::optional<Burner> burner;
