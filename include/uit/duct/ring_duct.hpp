@@ -83,12 +83,12 @@ class RingDuct final : public RefCountedBy<Sync> {
   /// depth], is the first slot, and `number` is the number of the initial message. Throws std::invalid_argument if the
   /// depth is zero or above max_depth.
   explicit RingDuct(std::size_t depth, T initial = T{}, Index start = 0, std::uint64_t number = 0)
-      : num_slots_{static_cast<Index>(detail::CheckedRingDepth(depth) + 1)},
+      : num_slots_{static_cast<Index>(detail::CheckedRingDepth(depth) + 1 + num_between)},
         slots_{std::make_unique<Slot[]>(num_slots_)},
         last_{start},
         written_{start},
         num_put_before_lap_{number - start},
-        seen_current_{start},
+        limit_{Before(start)},
         current_{start},
         num_passed_before_lap_{number - start},
         seen_last_{start} {
@@ -131,7 +131,7 @@ class RingDuct final : public RefCountedBy<Sync> {
   /// outlet sees it after PutLent; if the inlet puts instead, that message takes the slot. Inlet's thread only.
   T* TryLend() {
     const Index next = After(written_);
-    return seen_current_.IsAt(next, current_) ? nullptr : &slots_[next].message;
+    return IsFull(next) ? nullptr : &slots_[next].message;
   }
   /// Publishes the slot that TryLend returned last. Nothing was put meanwhile. Inlet's thread only.
   void PutLent() {
@@ -156,7 +156,7 @@ class RingDuct final : public RefCountedBy<Sync> {
       target -= num_slots_;
       num_passed_before_lap_ += num_slots_;
     }
-    // Pairs with the acquire in the inlet's PeerIndex: the outlet no longer reads the slots it gives back.
+    // Pairs with the acquire in IsFull: the outlet no longer reads the slots it gives back.
     current_.store(target, std::memory_order_release);
     return count;
   }
@@ -174,7 +174,7 @@ class RingDuct final : public RefCountedBy<Sync> {
   }
 
   /// The number of messages that may wait.
-  [[nodiscard]] std::size_t Depth() const { return num_slots_ - 1; }
+  [[nodiscard]] std::size_t Depth() const { return num_slots_ - 1 - num_between; }
 
  private:
   using Shared = typename Sync::template Atomic<Index>;
@@ -183,6 +183,9 @@ class RingDuct final : public RefCountedBy<Sync> {
     Shared newest{0};  // number, modulo 2^32, of the newest message published together with this one
     T message{};
   };
+  /// So many slots between the newest message and the current one are not used. So also while the ring is full, the two threads use
+  /// different cache lines, and none that the hardware fetches together.
+  static constexpr Index num_between = sizeof(Slot) < 2 * cache_line ? 2 * cache_line / sizeof(Slot) : 1;
 
   template <bool publish, typename M>
   UIT_INLINE bool Append(M&& message) {
@@ -191,7 +194,7 @@ class RingDuct final : public RefCountedBy<Sync> {
       next = 0;
       num_put_before_lap_ += num_slots_;
     }
-    if (seen_current_.IsAt(next, current_)) [[unlikely]] {
+    if (IsFull(next)) [[unlikely]] {
       TakeBack(next);
       return false;
     }
@@ -243,6 +246,16 @@ class RingDuct final : public RefCountedBy<Sync> {
     return true;
   }
 
+  /// Whether the inlet may not write `next`, the next slot, because `depth` messages wait.
+  UIT_INLINE bool IsFull(Index next) {
+    if (next != limit_) return false;
+    // Pairs with the release in TryStep: the outlet no longer reads the slots that it has given back.
+    limit_ = Before(current_.load(std::memory_order_acquire));
+    return next == limit_;
+  }
+  /// The slot that the inlet may not write while the outlet is at `current`.
+  Index Before(Index current) const { return current >= num_between ? current - num_between : current + num_slots_ - num_between; }
+
   UIT_INLINE Index After(Index slot) const { return slot + 1 == num_slots_ ? 0 : slot + 1; }
 
   void TakeBack(Index next) {
@@ -268,7 +281,7 @@ class RingDuct final : public RefCountedBy<Sync> {
   alignas(side_alignment<Sync, Shared>) Shared last_;  // the newest slot published
   Index written_;                                      // the newest slot written
   std::uint64_t num_put_before_lap_;                   // messages put before slot 0 of this lap
-  detail::PeerIndex<Sync> seen_current_;
+  Index limit_;                                        // a slot that may not be written yet, as far as the inlet has looked
 
   // Written by the outlet's thread.
   alignas(side_alignment<Sync, Shared>) Shared current_;  // the slot last stepped to

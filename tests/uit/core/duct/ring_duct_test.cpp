@@ -401,6 +401,25 @@ TEST_CASE("The sides of a ring between threads share no cache line") {
   CHECK(sizeof(Growing<int>) == 32);
 }
 
+TEST_CASE("In a full ring between threads, the newest slot and the one being read are not fetched together") {
+  RingDuct<int, Spsc> ring{5};
+  const int* newest = nullptr;
+  int num_checked = 0;
+  for (int message = 0; message < 100; ++message) {
+    while (const int* const slot = ring.TryLend()) {
+      newest = slot;
+      REQUIRE(ring.TryPut(message));
+    }
+    const std::ptrdiff_t num_bytes = (&ring.Get() - newest) * static_cast<std::ptrdiff_t>(sizeof(int));
+    if (num_bytes > 0) {  // not around the end of the memory
+      CHECK(num_bytes > 2 * 64);
+      ++num_checked;
+    }
+    REQUIRE(ring.TryStep(1) == 1);
+  }
+  CHECK(num_checked > 10);
+}
+
 #if UIT_ASSERT_LEVEL >= 1
 TEST_CASE("A step without a limit is misuse") {
   RingDuct<int, Spsc> ring{2};
