@@ -38,8 +38,11 @@ struct Getter {
 /// Brings bytes of any number to the rounds of a group, piece by piece, and hands over those of all members.
 class PieceRounds {
  public:
-  /// `mine` must stay as it is until the end.
-  PieceRounds(Rounds& rounds, std::uint64_t kind, ByteView mine) : rounds_(rounds), kind_(kind), mine_(mine) { BeginRound(); }
+  /// `mine` and then `rest` are brought. They must stay as they are until the end.
+  PieceRounds(Rounds& rounds, std::uint64_t kind, ByteView mine, ByteView rest = {})
+      : rounds_(rounds), kind_(kind), mine_(mine), rest_(rest) {
+    BeginRound();
+  }
 
   /// Returns whether all has been read; not called again then. Never waits. Calls `take(seat, offset, piece)` for each piece of each member.
   template <std::invocable<std::size_t, std::size_t, ByteView> Take>
@@ -59,13 +62,20 @@ class PieceRounds {
 
  private:
   void BeginRound() {
-    const std::size_t begin = std::min(offset_, mine_.size());
-    rounds_.Begin(kind_, mine_.size(), mine_.subspan(begin, std::min(rounds_.PieceBytes(), mine_.size() - begin)));
+    const auto part = [](ByteView of, std::size_t begin, std::size_t end) {
+      begin = std::min(begin, of.size());
+      return of.subspan(begin, std::min(end, of.size()) - begin);
+    };
+    const std::size_t end = offset_ + rounds_.PieceBytes();
+    const std::size_t num_mine = mine_.size();
+    rounds_.Begin(kind_, num_mine + rest_.size(), part(mine_, offset_, end),
+                  part(rest_, std::max(offset_, num_mine) - num_mine, std::max(end, num_mine) - num_mine));
   }
 
   Rounds& rounds_;
   std::uint64_t kind_;
   ByteView mine_;
+  ByteView rest_;
   std::size_t offset_ = 0;
   std::uint64_t most_ = 0;  // bytes of the member that brings the most
 };

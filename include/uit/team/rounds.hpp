@@ -32,8 +32,8 @@ class Rounds {
   /// Most bytes that a member brings to a round.
   std::size_t PieceBytes() const { return group_->piece_bytes; }
 
-  /// Begins a round: brings `piece`. Never waits. Call TryEnd until it returns true before the next Begin.
-  void Begin(std::uint64_t kind, std::uint64_t total, ByteView piece);
+  /// Begins a round: brings `piece` and, behind it, `rest`. Never waits. Call TryEnd until it returns true before the next Begin.
+  void Begin(std::uint64_t kind, std::uint64_t total, ByteView piece, ByteView rest = {});
   /// Returns whether all members have come to the round. Never waits. Throws MemberLeft if one has left the run, PeerLost if a process
   /// of this host has ended or another does not come in time, and Error if members have called different collectives.
   bool TryEnd();

@@ -19,14 +19,17 @@
 
 namespace uit::detail {
 
-UIT_DEFINE void Rounds::Begin(std::uint64_t kind, std::uint64_t total, ByteView piece) {
+UIT_DEFINE void Rounds::Begin(std::uint64_t kind, std::uint64_t total, ByteView piece, ByteView rest) {
   RoundBoard& board = *group_->seats[seat_].board;
   kind_ = kind;
   ++number_;
-  CopyBytes(board.Room(number_).data(), piece.data(), piece.size());
-  board.Post(number_, kind, total, piece.size());
+  const std::size_t num_bytes = piece.size() + rest.size();
+  std::byte* const room = board.Room(number_).data();
+  CopyBytes(room, piece.data(), piece.size());
+  CopyBytes(room + piece.size(), rest.data(), rest.size());
+  board.Post(number_, kind, total, num_bytes);
   // As others have read its board, the member's core would have to get the line back, if it were to read it itself.
-  brought_[seat_] = {.kind = kind, .total = total, .bytes = board.Room(number_).first(piece.size())};
+  brought_[seat_] = {.kind = kind, .total = total, .bytes = ByteView(room, num_bytes)};
   num_read_ = 0;
   has_begun_ = false;
   awaited_.reset();

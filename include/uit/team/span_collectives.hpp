@@ -73,7 +73,7 @@ class GatherSpanCall {
 /// Combines the elements of all members one by one, in place.
 ///
 /// Few bytes: every member that gets the result combines them all. Many: in one round members post a piece, and each combines a slice
-/// of it; in the next they post their slices. So each reads what it needs, and combines its part only.
+/// of it; in the next they post their slices, if somebody else gets them. So each reads what it needs, and combines its part only.
 template <TriviallyCopyable T, std::invocable<T, T> Op>
 class ReduceSpanCall {
  public:
@@ -82,6 +82,7 @@ class ReduceSpanCall {
         data_(data),
         op_(std::move(op)),
         has_all_(getter.Is(rounds)),
+        is_only_getter_(has_all_ && getter.root.has_value()),
         kind_(KindOfCall<T, Call::reduce_span>(data.size(), getter.Number())),
         most_(std::max<std::size_t>(rounds.PieceBytes() / sizeof(T), 1)),
         is_direct_(data.size_bytes() * rounds.Size() <= direct_bytes) {
@@ -95,7 +96,7 @@ class ReduceSpanCall {
         const auto [begin, end] = Slice(rounds_.Seat());
         Combine(begin, end, data_.data() + offset_ + begin);
         has_slice_ = true;
-        Post(begin, end);
+        Post(begin, is_only_getter_ ? begin : end);
         continue;
       }
       if (has_all_ && is_direct_) Combine(0, piece_, data_.data() + offset_);
@@ -149,6 +150,7 @@ class ReduceSpanCall {
   std::span<T> data_;
   Op op_;
   bool has_all_;
+  bool is_only_getter_;  // so nobody needs its slices
   std::uint64_t kind_;
   std::size_t most_;  // elements of a piece
   bool is_direct_;
@@ -157,20 +159,27 @@ class ReduceSpanCall {
   bool has_slice_ = false;  // this member has combined its slice of the piece
 };
 
-/// Equally many elements of each member for each, in place.
+/// Equally many elements of each member for each, in place. A member brings what the others get, in order of their seats.
 template <TriviallyCopyable T>
 class ExchangeSpanCall {
  public:
   ExchangeSpanCall(Rounds& rounds, std::span<const T> parts, std::span<T> received)
       : received_(std::as_writable_bytes(Checked(received, parts.size(), rounds.Size()))),
         part_(parts.size_bytes() / rounds.Size()),
-        first_(part_ * rounds.Seat()),
-        rounds_(rounds, KindOfCall<T, Call::exchange_span>(parts.size()), std::as_bytes(parts)) {}
+        seat_(rounds.Seat()),
+        rounds_(rounds, KindOfCall<T, Call::exchange_span>(parts.size()), std::as_bytes(parts).first(part_ * seat_),
+                std::as_bytes(parts).subspan(part_ * (seat_ + 1))) {
+    const std::byte* const own = std::as_bytes(parts).data() + part_ * seat_;
+    std::byte* const to = received_.data() + part_ * seat_;
+    if (to != own) CopyBytes(to, own, part_);
+  }
   bool TryEnd() {
     return rounds_.TryEnd([this](std::size_t seat, std::size_t offset, ByteView piece) {
-      const std::size_t begin = std::max(offset, first_);
-      const std::size_t end = std::min(offset + piece.size(), first_ + part_);
-      if (begin < end) CopyBytes(received_.data() + seat * part_ + (begin - first_), piece.data() + (begin - offset), end - begin);
+      if (seat == seat_) return;
+      const std::size_t first = part_ * (seat < seat_ ? seat_ - 1 : seat_);  // where it brings this member's part
+      const std::size_t begin = std::max(offset, first);
+      const std::size_t end = std::min(offset + piece.size(), first + part_);
+      if (begin < end) CopyBytes(received_.data() + seat * part_ + (begin - first), piece.data() + (begin - offset), end - begin);
     });
   }
   void Take() {}
@@ -184,7 +193,7 @@ class ExchangeSpanCall {
 
   MutableByteView received_;
   std::size_t part_;
-  std::size_t first_;
+  std::size_t seat_;
   PieceRounds rounds_;
 };
 

@@ -78,12 +78,22 @@ void CheckSpanCalls(Member& me, std::size_t count, bool by_tries, Checks& checks
   const std::size_t size = me.Size();
   const std::size_t root = size - 1;
   const bool is_root = me.Rank() == root;
-  std::vector<int> sums(count, static_cast<int>(me.Rank()));
-  End(by_tries, me.StartAllReduce(std::span{sums}, std::plus<>{}));
-  THAT(sums == std::vector<int>(count, static_cast<int>(size * (size - 1) / 2)));
-  sums.assign(count, static_cast<int>(me.Rank()));
-  End(by_tries, me.StartReduce(std::span{sums}, std::plus<>{}, root));
-  THAT(!is_root || sums == std::vector<int>(count, static_cast<int>(size * (size - 1) / 2)));
+  const auto element = [](std::size_t rank, std::size_t i) { return static_cast<int>(7 * rank + i); };
+  const auto combine = [](int a, int b) { return 2 * a + b; };  // so that the order matters
+  std::vector<int> mine;
+  std::vector<int> combined;
+  for (std::size_t i = 0; i < count; ++i) {
+    mine.push_back(element(me.Rank(), i));
+    int value = element(0, i);
+    for (std::size_t rank = 1; rank < size; ++rank) value = combine(value, element(rank, i));
+    combined.push_back(value);
+  }
+  std::vector<int> values = mine;
+  End(by_tries, me.StartAllReduce(std::span{values}, combine));
+  THAT(values == combined);
+  values = mine;
+  End(by_tries, me.StartReduce(std::span{values}, combine, root));
+  THAT(!is_root || values == combined);
   std::vector<int> data(count, static_cast<int>(me.Rank()));
   std::vector<int> each;
   for (std::size_t rank = 0; rank < size; ++rank) each.insert(each.end(), count, static_cast<int>(rank));
@@ -93,10 +103,18 @@ void CheckSpanCalls(Member& me, std::size_t count, bool by_tries, Checks& checks
   all.assign(is_root ? size * count : 0, -1);
   End(by_tries, me.StartGather(std::span<const int>{data}, std::span{all}, root));
   THAT(!is_root || all == each);
-  all.assign(size * count, static_cast<int>(me.Rank()));
+  const auto part = [&](std::size_t from, std::size_t to, std::size_t i) { return static_cast<int>((from * size + to) * count + i); };
+  std::vector<int> parts;
+  std::vector<int> expected;
+  for (std::size_t rank = 0; rank < size; ++rank) {
+    for (std::size_t i = 0; i < count; ++i) {
+      parts.push_back(part(me.Rank(), rank, i));
+      expected.push_back(part(rank, me.Rank(), i));
+    }
+  }
   std::vector<int> received(size * count, -1);
-  End(by_tries, me.StartAllToAll(std::span<const int>{all}, std::span{received}));
-  THAT(received == each);
+  End(by_tries, me.StartAllToAll(std::span<const int>{parts}, std::span{received}));
+  THAT(received == expected);
   End(by_tries, me.StartBroadcast(std::span{data}, root));
   THAT(data == std::vector<int>(count, static_cast<int>(root)));
 }
