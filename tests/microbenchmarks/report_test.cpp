@@ -45,18 +45,29 @@ TEST_CASE("A claim that a time is short has the median and the quartiles of its 
   CHECK(row.verdict == "short");
   CHECK(row.proximity == "NEAR");
   REQUIRE(row.ratio);
-  CHECK(row.ratio->median == 1.5);
+  CHECK(row.ratio->typical == 1.5);
   CHECK(row.ratio->low == 1);
   CHECK(row.ratio->high == 2);
   CHECK(row.ratio->num_rounds == 5);
   CHECK(row.ratio->is_better_low);
 }
 
+TEST_CASE("Beside programs of others, a claim compares the mean times") {
+  bench::Contest contest = MakeContest({1, 1, 1, 1, 11}, 2);
+  contest.is_beside_others = true;
+  const bench::Row row = OnlyRow(contest, {.name = "a claim", .ours = "ours", .against = {"theirs"}, .at_most = 1});
+  CHECK(row.verdict == "short");
+  CHECK(row.value == "1.50");
+  REQUIRE(row.ratio);
+  CHECK(row.ratio->typical == 1.5);
+  CHECK(row.ratio->high == 0.5);
+}
+
 TEST_CASE("A claim about a rate inverts the ratio") {
   const bench::Row row = OnlyRow(MakeContest(times, 6), {.name = "a claim", .ours = "ours", .against = {"theirs"}, .at_least = 2});
   CHECK(row.verdict == "ok");
   REQUIRE(row.ratio);
-  CHECK(row.ratio->median == 2);
+  CHECK(row.ratio->typical == 2);
   CHECK(row.ratio->low == 1.5);
   CHECK(row.ratio->high == 3);
   CHECK_FALSE(row.ratio->is_better_low);
