@@ -184,8 +184,8 @@ class RingDuct final : public RefCountedBy<Sync> {
     T message{};
   };
   /// So many slots between the newest message and the current one are not used. So also while the ring is full, the two threads use
-  /// different cache lines, and none that the hardware fetches together.
-  static constexpr Index num_between = sizeof(Slot) < 2 * cache_line ? 2 * cache_line / sizeof(Slot) : 1;
+  /// different cache lines, and none that the hardware fetches together. None if messages may own memory: it stays in their slots.
+  static constexpr Index num_between = !std::is_trivially_copyable_v<T> ? 0 : std::max<std::size_t>(2 * cache_line / sizeof(Slot), 1);
 
   template <bool publish, typename M>
   UIT_INLINE bool Append(M&& message) {
