@@ -181,12 +181,14 @@ class Contest {
   /// There are more members than cores on purpose, so waiting for a core is part of the job.
   bool is_oversubscribed = false;
   /// Programs of others use the same cores. Then it is chance which of the members has a core at the same time as another: so many
-  /// samples are taken, and the times of all of them count.
+  /// samples are taken, and their mean counts.
   bool is_beside_others = false;
   std::chrono::nanoseconds window = std::chrono::milliseconds{8};
 
   /// Clean samples of each competitor after which a contest may end.
   [[nodiscard]] std::size_t NumEnough() const { return is_beside_others ? 60 : min_clean; }
+  /// With fewer clean rounds a claim is not judged.
+  [[nodiscard]] std::size_t NumNeeded() const { return is_beside_others ? 20 : min_clean; }
 
  private:
   [[nodiscard]] Load LoadFor(double time) const {

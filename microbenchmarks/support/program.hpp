@@ -67,9 +67,9 @@ class Program {
   void Run(Contest& contest, Team& team) {
     if (!IsWanted(contest)) return;
     if (options_.count) return Count(contest);
-    const std::chrono::seconds too_long{contest.is_beside_others ? 40 : 20};
-    contest.Run(team, options_.quick ? Patience{std::chrono::milliseconds{1200}, std::chrono::seconds{3}}
-                                     : Patience{std::chrono::milliseconds{4500}, too_long});
+    const int longer = contest.is_beside_others ? 3 : 1;
+    contest.Run(team, options_.quick ? Patience{std::chrono::milliseconds{1200}, longer * std::chrono::seconds{3}}
+                                     : Patience{std::chrono::milliseconds{4500}, longer * std::chrono::seconds{20}});
     if (!team.IsLead()) return;
     record_.Add(contest);
     for (const Claim& claim : contest.claims)

@@ -64,7 +64,26 @@ struct Row {
   return contest.is_beside_others ? Mean(by_round) : Median(by_round);
 }
 
-/// Of a claim's rounds; `ratio` is the one that counts.
+/// The ratios of the mean times, each of ten rounds that follow one another.
+[[nodiscard]] inline std::vector<double> InBlocks(const Claim& claim, const std::map<std::size_t, double>& ours,
+                                                  const std::map<std::size_t, double>& theirs) {
+  std::vector<double> ratios;
+  double our_sum = 0;
+  double their_sum = 0;
+  std::size_t count = 0;
+  for (const auto& [round, time] : theirs) {
+    const auto found = ours.find(round);
+    if (found == ours.end()) continue;
+    our_sum += found->second;
+    their_sum += time;
+    if (++count % 10 != 0) continue;
+    ratios.push_back(claim.Ratio(our_sum, their_sum));
+    our_sum = their_sum = 0;
+  }
+  return ratios;
+}
+
+/// Of a claim's rounds, or blocks of rounds; `ratio` is the one that counts.
 [[nodiscard]] inline Ratio Summarize(const Claim& claim, double ratio, std::vector<double> ratios) {
   std::ranges::sort(ratios);
   const std::size_t last = ratios.size() - 1;
@@ -112,7 +131,7 @@ struct Row {
     const std::optional<double> time = undisturbed(peer);
     if (time && (best.empty() || *time < best_time)) best = peer, best_time = *time;
   }
-  if (!claim.IsJudged() || !ours || best.empty()) return row;
+  if (!claim.IsJudged() || !ours || best.empty() || contest.is_beside_others) return row;
   const double ratio = claim.Ratio(*ours, best_time);
   row.value = Digits(ratio);
   row.verdict = claim.Holds(ratio) ? "ok?" : "short?";
@@ -133,7 +152,7 @@ struct Row {
     double best_time = 0;
     for (const std::string& peer : claim.against) {
       const auto theirs = contest.Times(peer, proximity);
-      if (theirs.size() < Contest::min_clean) continue;
+      if (theirs.size() < contest.NumNeeded()) continue;
       const double time = TypicalTime(contest, theirs);
       if (best.empty() || time < best_time) best = peer, best_time = time;
     }
@@ -142,7 +161,7 @@ struct Row {
     for (const auto& [round, time] : contest.Times(best, proximity))
       if (const auto found = ours.find(round); found != ours.end())
         ratios.push_back(claim.Ratio(found->second, time));
-    if (ratios.size() < Contest::min_clean) continue;
+    if (ratios.size() < contest.NumNeeded()) continue;
     const double our_time = TypicalTime(contest, ours);
     const double ratio = contest.is_beside_others ? claim.Ratio(our_time, best_time) : Median(ratios);
     rows.push_back({.figure = claim.name,
@@ -153,6 +172,7 @@ struct Row {
                     .proximity = std::string{Name(proximity)},
                     .detail = claim.ours + " " + Show(our_time, contest.unit) + ", " + best + " " +
                               Show(best_time, contest.unit) + ", " + std::to_string(ratios.size()) + " rounds"});
+    if (contest.is_beside_others) ratios = InBlocks(claim, ours, contest.Times(best, proximity));
     if (claim.IsJudged()) rows.back().ratio = Summarize(claim, ratio, ratios);
   }
   if (rows.empty()) rows.push_back(JudgeBusy(contest, claim, target));

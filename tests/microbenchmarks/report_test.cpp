@@ -53,14 +53,21 @@ TEST_CASE("A claim that a time is short has the median and the quartiles of its 
 }
 
 TEST_CASE("Beside programs of others, a claim compares the mean times") {
-  bench::Contest contest = MakeContest({1, 1, 1, 1, 11}, 2);
+  std::vector<double> unsteady;
+  for (int i = 0; i < 40; ++i) unsteady.push_back(i % 5 == 4 ? 11 : 1);
+  bench::Contest contest = MakeContest(unsteady, 2);
   contest.is_beside_others = true;
-  const bench::Row row = OnlyRow(contest, {.name = "a claim", .ours = "ours", .against = {"theirs"}, .at_most = 1});
+  const bench::Claim claim{.name = "a claim", .ours = "ours", .against = {"theirs"}, .at_most = 1};
+  const bench::Row row = OnlyRow(contest, claim);
   CHECK(row.verdict == "short");
   CHECK(row.value == "1.50");
   REQUIRE(row.ratio);
   CHECK(row.ratio->typical == 1.5);
-  CHECK(row.ratio->high == 0.5);
+  CHECK(row.ratio->low == 1.5);
+  CHECK(row.ratio->high == 1.5);
+  CHECK(row.ratio->num_rounds == 4);  // blocks of ten
+  contest.samples.resize(2 * 19);
+  CHECK(OnlyRow(contest, claim).verdict == "noisy");
 }
 
 TEST_CASE("A claim about a rate inverts the ratio") {

@@ -39,8 +39,7 @@ class PeerIndex {
   /// The other side's index when last read.
   Index Seen() const { return seen_; }
 
-  /// The other side's index now. Pairs with the other side's release: everything it wrote, or gave back, before is then
-  /// ours to use.
+  /// The other side's index now. Pairs with the other side's release: everything it wrote before is then ours to use.
   UIT_INLINE Index Newest(const Shared& peer) { return seen_ = peer.load(std::memory_order_acquire); }
 
   /// Notes that the other side is at `index`.
@@ -54,8 +53,8 @@ class PeerIndex {
 
 /// A ring of fixed depth. It delivers every message, in order. A put into a full ring fails.
 ///
-/// One thread may put while another steps. The slot last stepped to stays leased to the outlet. So a ring of depth N has N
-/// + 1 slots, and Get returns a stable reference. A step to the newest message takes the same time however many messages
+/// One thread may put while another steps. The slot last stepped to stays leased to the outlet. So a ring of depth N has at
+/// least N + 1 slots, and Get returns a stable reference. A step to the newest message takes the same time however many messages
 /// it passes. Nothing is allocated after construction.
 ///
 /// A message and its notification share a cache line: each slot records how far the inlet had published when it published
@@ -79,11 +78,11 @@ class RingDuct final : public RefCountedBy<Sync> {
   /// The largest depth.
   static constexpr std::size_t max_depth = max_ring_depth;
 
-  /// Up to `depth` messages wait. Get returns `initial` before the first step. For tests of wrapping: `start`, in [0,
-  /// depth], is the first slot, and `number` is the number of the initial message. Throws std::invalid_argument if the
+  /// Up to `depth` messages wait. Get returns `initial` before the first step. For tests of wrapping: `start` is the first
+  /// slot, below NumSlots(depth), and `number` is the number of the initial message. Throws std::invalid_argument if the
   /// depth is zero or above max_depth.
   explicit RingDuct(std::size_t depth, T initial = T{}, Index start = 0, std::uint64_t number = 0)
-      : num_slots_{static_cast<Index>(detail::CheckedRingDepth(depth) + 1 + num_between)},
+      : num_slots_{NumSlots(depth)},
         slots_{std::make_unique<Slot[]>(num_slots_)},
         last_{start},
         written_{start},
@@ -92,12 +91,15 @@ class RingDuct final : public RefCountedBy<Sync> {
         current_{start},
         num_passed_before_lap_{number - start},
         seen_last_{start} {
-    UIT_ASSERT(start <= depth, "a ring starts within it");
+    UIT_ASSERT(start < num_slots_, "a ring starts within it");
     slots_[start].message = std::move(initial);
     if (number == 0) return;
     for (Index slot = 0; slot < num_slots_; ++slot)  // no slot holds a new message yet
       slots_[slot].newest.store(static_cast<Index>(number), std::memory_order_relaxed);
   }
+
+  /// The number of slots of a ring of this depth. Throws as the constructor does.
+  static Index NumSlots(std::size_t depth) { return static_cast<Index>(detail::CheckedRingDepth(depth) + 1 + num_between); }
 
   /// Whether the other end has been destroyed. The thread of either end.
   [[nodiscard]] bool IsClosed() const { return this->IsLastReference(); }
@@ -184,8 +186,11 @@ class RingDuct final : public RefCountedBy<Sync> {
     T message{};
   };
   /// So many slots between the newest message and the current one are not used. So also while the ring is full, the two threads use
-  /// different cache lines, and none that the hardware fetches together. None if messages may own memory: it stays in their slots.
-  static constexpr Index num_between = !std::is_trivially_copyable_v<T> ? 0 : std::max<std::size_t>(2 * cache_line / sizeof(Slot), 1);
+  /// different cache lines, and none that the hardware fetches together. 0 for large messages, which share few lines, and for those
+  /// that may own memory, because a slot keeps its old message.
+  static constexpr Index num_between = sizeof(Slot) > 8 * cache_line || !std::is_trivially_copyable_v<T>
+                                           ? 0
+                                           : (2 * cache_line + sizeof(Slot) - 1) / sizeof(Slot);
 
   template <bool publish, typename M>
   UIT_INLINE bool Append(M&& message) {

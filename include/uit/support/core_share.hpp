@@ -11,19 +11,23 @@
 namespace uit {
 
 /// Tells a thread whether others use its core as well: whether the system has often taken the core away from it lately. Each member
-/// is called by that thread.
+/// is called by that thread. Yields count, too, so a thread asks only in times in which it does not yield, and forgets before them.
 class CoreShare {
  public:
   /// Whether the system has done so, as far as is known. Makes a system call from time to time, so ask only in long waits.
   [[nodiscard]] bool IsShared(TimePoint now) {
-    if (now - start_ >= span_to_judge) {
+    const auto span = now - start_;
+    if (span >= span_to_judge) {
       const long num_taken = NumTaken();
-      if (num_taken - num_at_start_ >= (now - start_) / longest_turn) shared_until_ = now + span_to_remember;
+      const bool is_late = span > span_to_remember;  // what has happened in between says little about now
+      if (!is_late && num_taken - num_at_start_ >= span / longest_turn) shared_until_ = now + span_to_remember;
       start_ = now;
       num_at_start_ = num_taken;
     }
     return now < shared_until_;
   }
+  /// Forgets what was known.
+  void Forget() { start_ = shared_until_ = {}; }
 
   /// A core that is taken away less often than once in this time does not count as shared. A busy program gets turns of some
   /// milliseconds.
@@ -34,7 +38,7 @@ class CoreShare {
   static constexpr std::chrono::milliseconds span_to_remember{1000};
 
  private:
-  /// How often the system has taken a core away from this thread since it began.
+  /// How often the system has taken a core away from this thread, or the thread has yielded.
   static long NumTaken() {
 #if defined(RUSAGE_THREAD) && !UIT_SIMULATED
     rusage usage{};
@@ -44,8 +48,8 @@ class CoreShare {
   }
 
   TimePoint shared_until_{};
-  TimePoint start_{};  // since then, the system has taken the core away
-  long num_at_start_ = 0;  // beyond this number
+  TimePoint start_{};       // of the time to be judged next
+  long num_at_start_ = 0;  // NumTaken() then
 };
 
 }  // namespace uit

@@ -5,6 +5,7 @@
 #include <concepts>
 #include <thread>
 #include <type_traits>
+#include <utility>
 
 #include <uit/support/clock.hpp>
 #include <uit/support/core_share.hpp>
@@ -62,7 +63,7 @@ class SpinHabit {
   void NoteWait(std::chrono::nanoseconds span) {
     if (is_long_) {
       ++num_waits_;
-      if (span >= slice) ++num_slices_;
+      if (span >= slice || std::exchange(has_slept_, false)) ++num_slices_;
       if (num_slices_ >= slices_to_judge && num_waits_ < waits_per_slice * num_slices_) Stop();
       else if (num_waits_ == waits_to_forget) Begin(least_patience);
     } else if (may_be_long_) {
@@ -71,9 +72,12 @@ class SpinHabit {
     }
   }
 
-  /// Whether a thread that has spun for `span`, until `now`, has spun enough in this wait.
+  /// Whether a thread that has spun for `span`, until `now`, has spun enough in this wait. Then it sleeps. If it does so because others
+  /// use its core, the wait counts as one that lasts a time slice: without the sleep it might.
   [[nodiscard]] bool HasSpunEnough(std::chrono::nanoseconds span, TimePoint now) {
-    return span >= longest_spin || (span >= longest_spin_if_shared && core_.IsShared(now));
+    if (span >= longest_spin) return true;
+    if (span < longest_spin_if_shared || !core_.IsShared(now)) return false;
+    return has_slept_ = true;
   }
 
   /// How long a thread spins at most: several time slices, because those it waits for may have to wait for a core themselves.
@@ -93,6 +97,7 @@ class SpinHabit {
   static constexpr int waits_to_forget = 1024;
 
   void Begin(std::chrono::milliseconds patience) {
+    if (!is_long_) core_.Forget();  // it has yielded
     is_long_ = true;
     num_waits_ = num_slices_ = 0;
     patience_ = patience;
@@ -105,6 +110,7 @@ class SpinHabit {
 
   bool is_long_;
   bool may_be_long_;
+  bool has_slept_ = false;  // in this wait, because others use the core
   int num_waits_ = 0;   // since it began to spin for long
   int num_slices_ = 0;  // of these, those that lasted a time slice
   std::chrono::nanoseconds yielding_{};  // time of all waits since it ended

@@ -241,7 +241,7 @@ class Member {
   auto StartAllToAll(const std::vector<T>& parts) {
     return Started<detail::ExchangeCall<T>>(*this, parts);
   }
-  /// Sends equally many elements to each member, and copies what each has sent to `received`, in order.
+  /// Sends equally many elements to each member, and copies what each has sent to `received`, in order. The two must not overlap.
   template <TriviallyCopyable T>
   void AllToAll(std::span<const T> parts, std::span<T> received) {
     StartAllToAll(parts, received).Get();

@@ -169,9 +169,7 @@ class ExchangeSpanCall {
         seat_(rounds.Seat()),
         rounds_(rounds, KindOfCall<T, Call::exchange_span>(parts.size()), std::as_bytes(parts).first(part_ * seat_),
                 std::as_bytes(parts).subspan(part_ * (seat_ + 1))) {
-    const std::byte* const own = std::as_bytes(parts).data() + part_ * seat_;
-    std::byte* const to = received_.data() + part_ * seat_;
-    if (to != own) CopyBytes(to, own, part_);
+    CopyBytes(received_.data() + part_ * seat_, std::as_bytes(parts).data() + part_ * seat_, part_);
   }
   bool TryEnd() {
     return rounds_.TryEnd([this](std::size_t seat, std::size_t offset, ByteView piece) {

@@ -28,7 +28,7 @@ SLOWER, UNTOLD = 1, 3  #: exit codes
 MACHINE = ("cpu", "num_cpus", "compiler", "flags")  #: what rows of one file have in common
 RULE = f"""\
 A row compares the measured ratio of a claim with the committed ratio of the same figure, class and MPI. The spread of a
-ratio is the middle half of its rounds (its quartiles); the committed spread covers all runs that were accepted at its
+ratio is the middle half of its rounds (its quartiles), or beside programs of others of blocks of ten rounds; the committed spread covers all runs that were accepted at its
 commit. The row is SLOWER if the better end of the measured spread is worse than the worse end of the committed spread by
 more than {MARGIN:.0%}. A figure that is noisy, or was measured only in another class, is not judged. A committed figure that is no
 longer measured is MISSING. A row about compile times or NumPy, which has a budget instead (microbenchmarks/compile_budgets.json,
@@ -47,7 +47,7 @@ class Row:
     mpi: str  #: name and version, or none
     proximity: str  #: the class
     better: str  #: low or high
-    ratio: float  #: median of the rounds; of several runs the mean of theirs
+    ratio: float  #: median of the rounds, or the ratio of mean times; of several runs the mean of theirs
     low: float  #: quartiles; of several runs the outermost
     high: float
     rounds: int

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -28,19 +29,26 @@ template <typename Sync, typename T = int>
 auto Make(std::size_t depth, T initial = T{}, std::uint32_t start = 0) {
   return uit::MakeRef<RingDuct<T, Sync>>(depth, std::move(initial), start);
 }
+/// A number of slots that a ring has at most.
+template <typename Ring>
+std::uint32_t MostSlots(std::size_t depth) {
+  if constexpr (requires { Ring::NumSlots(depth); }) return Ring::NumSlots(depth);
+  else return static_cast<std::uint32_t>(2 * depth + 2);
+}
 
 }  // namespace
 
 TEMPLATE_LIST_TEST_CASE("A ring may begin at any of its slots", "", Syncs) {
   for (std::size_t depth = 1; depth < 6; ++depth) {
-    for (std::uint32_t start = 0; start <= depth; ++start) {
+    const std::uint32_t num_slots = MostSlots<RingDuct<int, TestType>>(depth);
+    for (std::uint32_t start = 0; start < num_slots; ++start) {
       const auto ref = Make<TestType>(depth, 100, start);
       auto& ring = *ref;
       REQUIRE(ring.Depth() == depth);
       REQUIRE(ring.Get() == 100);
       int last = 0;
       int current = 0;
-      for (std::size_t lap = 0; lap < 3 * depth; ++lap) {
+      for (std::size_t lap = 0; lap < 3 * num_slots; ++lap) {
         while (ring.TryPut(last + 1)) ++last;
         REQUIRE(last - current == static_cast<int>(depth));
         const std::size_t limit = 1 + lap % (depth + 1);
@@ -56,7 +64,7 @@ TEMPLATE_LIST_TEST_CASE("A ring may begin at any of its slots", "", Syncs) {
 TEMPLATE_LIST_TEST_CASE("A ring of one message takes turns", "", Syncs) {
   const auto ref = Make<TestType>(1);
   auto& ring = *ref;
-  for (int i = 1; i < 10; ++i) {
+  for (int i = 1; i < 100; ++i) {
     REQUIRE(ring.TryPut(i));
     REQUIRE_FALSE(ring.TryPut(-1));
     REQUIRE(ring.TryStep(1) == 1);
@@ -401,23 +409,29 @@ TEST_CASE("The sides of a ring between threads share no cache line") {
   CHECK(sizeof(Growing<int>) == 32);
 }
 
-TEST_CASE("In a full ring between threads, the newest slot and the one being read are not fetched together") {
-  RingDuct<int, Spsc> ring{5};
-  const int* newest = nullptr;
+TEMPLATE_TEST_CASE("In a full ring between threads, the newest slot and the one being read are not fetched together", "", int,
+                   (std::array<int, 2>), (std::array<int, 9>), (std::array<int, 16>), (std::array<int, 31>)) {
+  RingDuct<TestType, Spsc> ring{5};
+  const TestType* newest = nullptr;
   int num_checked = 0;
   for (int message = 0; message < 100; ++message) {
-    while (const int* const slot = ring.TryLend()) {
+    while (const TestType* const slot = ring.TryLend()) {
       newest = slot;
-      REQUIRE(ring.TryPut(message));
+      REQUIRE(ring.TryPut({}));
     }
-    const std::ptrdiff_t num_bytes = (&ring.Get() - newest) * static_cast<std::ptrdiff_t>(sizeof(int));
+    const std::ptrdiff_t num_bytes = reinterpret_cast<const char*>(&ring.Get()) - reinterpret_cast<const char*>(newest + 1);
     if (num_bytes > 0) {  // not around the end of the memory
-      CHECK(num_bytes > 2 * 64);
+      CHECK(num_bytes >= 2 * 64);
       ++num_checked;
     }
     REQUIRE(ring.TryStep(1) == 1);
   }
   CHECK(num_checked > 10);
+}
+
+TEST_CASE("A ring between threads has no slots in between for messages that are large or may own memory") {
+  CHECK(RingDuct<std::string, Spsc>::NumSlots(5) == 6);
+  CHECK(RingDuct<std::array<int, 1024>, Spsc>::NumSlots(5) == 6);
 }
 
 #if UIT_ASSERT_LEVEL >= 1
