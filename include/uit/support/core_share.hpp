@@ -11,7 +11,7 @@
 namespace uit {
 
 /// Tells a thread whether others use its core as well: whether the system has often taken the core away from it lately. Each member
-/// is called by that thread. Yields count, too, so a thread asks only in times in which it does not yield, and forgets before them.
+/// is called by that thread. Its yields count, too, so after a time in which it has yielded it forgets what was known.
 class CoreShare {
  public:
   /// Whether the system has done so, as far as is known. Makes a system call from time to time, so ask only in long waits.
@@ -48,7 +48,7 @@ class CoreShare {
   }
 
   TimePoint shared_until_{};
-  TimePoint start_{};       // of the time to be judged next
+  TimePoint start_{};      // of the time to be judged next
   long num_at_start_ = 0;  // NumTaken() then
 };
 

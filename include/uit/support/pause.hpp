@@ -61,9 +61,10 @@ class SpinHabit {
   [[nodiscard]] bool IsLong() const { return is_long_; }
   /// Notes how long a wait has taken, if it took longer than the first pauses.
   void NoteWait(std::chrono::nanoseconds span) {
+    const bool has_slept = std::exchange(has_slept_, false);
     if (is_long_) {
       ++num_waits_;
-      if (span >= slice || std::exchange(has_slept_, false)) ++num_slices_;
+      if (span >= slice || has_slept) ++num_slices_;
       if (num_slices_ >= slices_to_judge && num_waits_ < waits_per_slice * num_slices_) Stop();
       else if (num_waits_ == waits_to_forget) Begin(least_patience);
     } else if (may_be_long_) {
@@ -110,9 +111,9 @@ class SpinHabit {
 
   bool is_long_;
   bool may_be_long_;
-  bool has_slept_ = false;  // in this wait, because others use the core
-  int num_waits_ = 0;   // since it began to spin for long
-  int num_slices_ = 0;  // of these, those that lasted a time slice
+  bool has_slept_ = false;  // in the present wait, because others use the core
+  int num_waits_ = 0;       // since it began to spin for long
+  int num_slices_ = 0;      // of these, those that lasted a time slice
   std::chrono::nanoseconds yielding_{};  // time of all waits since it ended
   std::chrono::milliseconds patience_{least_patience};
   CoreShare core_;
