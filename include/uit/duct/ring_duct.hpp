@@ -18,39 +18,6 @@
 
 namespace uit {
 
-namespace detail {
-
-/// One side's copy of the other side's index. It is renewed only if it would stop this side. So a side reads the other
-/// side's cache line once per lap, not once per message.
-template <Synchronization Sync>
-class PeerIndex {
- public:
-  /// A slot's number.
-  using Index = std::uint32_t;
-  using Shared = typename Sync::template Atomic<Index>;
-
-  explicit PeerIndex(Index seen) : seen_{seen} {}
-
-  /// True if the other side is at `index`.
-  UIT_INLINE bool IsAt(Index index, const Shared& peer) {
-    return seen_ == index && Newest(peer) == index;
-  }
-
-  /// The other side's index when last read.
-  Index Seen() const { return seen_; }
-
-  /// The other side's index now. Pairs with the other side's release: everything it wrote before is then ours to use.
-  UIT_INLINE Index Newest(const Shared& peer) { return seen_ = peer.load(std::memory_order_acquire); }
-
-  /// Notes that the other side is at `index`.
-  void Note(Index index) { seen_ = index; }
-
- private:
-  Index seen_;
-};
-
-}  // namespace detail
-
 /// A ring of fixed depth. It delivers every message, in order. A put into a full ring fails.
 ///
 /// One thread may put while another steps. The slot last stepped to stays leased to the outlet. So a ring of depth N has at
@@ -148,9 +115,9 @@ class RingDuct final : public RefCountedBy<Sync> {
     const Index current = current_.load(std::memory_order_relaxed);
     Index count = 1;
     if (limit == 1) {
-      if (seen_last_.Seen() == current && !LooksAtNext(current)) return 0;
+      if (seen_last_ == current && !LooksAtNext(current)) return 0;
     } else {
-      if (seen_last_.IsAt(current, last_)) return 0;
+      if (seen_last_ == current && LookAtLast() == current) return 0;
       count = NumWithin(current, limit);
     }
     Index target = current + count;
@@ -247,11 +214,16 @@ class RingDuct final : public RefCountedBy<Sync> {
     const Index ahead = newest - (static_cast<Index>(num_passed_before_lap_) + current);
     if (ahead == 0 || ahead >= num_slots_) return false;  // not yet written in this lap
     const Index last = current + ahead;
-    seen_last_.Note(last < num_slots_ ? last : last - num_slots_);
+    seen_last_ = last < num_slots_ ? last : last - num_slots_;
     return true;
   }
+  /// Returns how far the inlet has published, and notes it. Only if the outlet would stop otherwise, because it is a line of the inlet's.
+  UIT_INLINE Index LookAtLast() {
+    // Pairs with the release in Publish: the messages up to there are then the outlet's to read.
+    return seen_last_ = last_.load(std::memory_order_acquire);
+  }
 
-  /// Whether the inlet may not write `next`, the next slot, because `depth` messages wait.
+  /// Whether the inlet may not write `next`, the next slot, because `depth` messages wait. Looks at the outlet's line only then.
   UIT_INLINE bool IsFull(Index next) {
     if (next != limit_) return false;
     // Pairs with the release in TryStep: the outlet no longer reads the slots that it has given back.
@@ -269,8 +241,8 @@ class RingDuct final : public RefCountedBy<Sync> {
 
   /// The number of messages that a step can move past, at most `limit`.
   Index NumWithin(Index current, std::size_t limit) {
-    Index num_waiting = Distance(current, seen_last_.Seen());
-    if (num_waiting < limit) num_waiting = Distance(current, seen_last_.Newest(last_));
+    Index num_waiting = Distance(current, seen_last_);
+    if (num_waiting < limit) num_waiting = Distance(current, LookAtLast());
     return static_cast<Index>(std::min<std::size_t>(num_waiting, limit));
   }
 
@@ -290,8 +262,8 @@ class RingDuct final : public RefCountedBy<Sync> {
 
   // Written by the outlet's thread.
   alignas(side_alignment<Sync, Shared>) Shared current_;  // the slot last stepped to
-  std::uint64_t num_passed_before_lap_;
-  detail::PeerIndex<Sync> seen_last_;
+  std::uint64_t num_passed_before_lap_;                   // messages passed before slot 0 of this lap
+  Index seen_last_;                                       // last_, as far as the outlet has looked
 };
 
 static_assert(Duct<RingDuct<int, Unsynchronized>, int>);
