@@ -64,8 +64,8 @@ struct Row {
   return contest.is_beside_others ? Mean(by_round) : Median(by_round);
 }
 
-/// The ratios of the mean times, each of ten rounds that follow one another.
-[[nodiscard]] inline std::vector<double> InBlocks(const Claim& claim, const std::map<std::size_t, double>& ours,
+/// The ratios of the mean times in blocks of so many rounds that follow one another.
+[[nodiscard]] inline std::vector<double> InBlocks(std::size_t num_rounds, const Claim& claim, const std::map<std::size_t, double>& ours,
                                                   const std::map<std::size_t, double>& theirs) {
   std::vector<double> ratios;
   double our_sum = 0;
@@ -76,7 +76,7 @@ struct Row {
     if (found == ours.end()) continue;
     our_sum += found->second;
     their_sum += time;
-    if (++count % 10 != 0) continue;
+    if (++count % num_rounds != 0) continue;
     ratios.push_back(claim.Ratio(our_sum, their_sum));
     our_sum = their_sum = 0;
   }
@@ -151,16 +151,14 @@ struct Row {
     std::string best;
     double best_time = 0;
     for (const std::string& peer : claim.against) {
-      const auto theirs = contest.Times(peer, proximity);
-      if (theirs.size() < contest.NumNeeded()) continue;
-      const double time = TypicalTime(contest, theirs);
+      const auto times = contest.Times(peer, proximity);
+      if (times.size() < contest.NumNeeded()) continue;
+      const double time = TypicalTime(contest, times);
       if (best.empty() || time < best_time) best = peer, best_time = time;
     }
     if (best.empty()) continue;
-    std::vector<double> ratios;
-    for (const auto& [round, time] : contest.Times(best, proximity))
-      if (const auto found = ours.find(round); found != ours.end())
-        ratios.push_back(claim.Ratio(found->second, time));
+    const auto theirs = contest.Times(best, proximity);
+    const std::vector<double> ratios = InBlocks(1, claim, ours, theirs);
     if (ratios.size() < contest.NumNeeded()) continue;
     const double our_time = TypicalTime(contest, ours);
     const double ratio = contest.is_beside_others ? claim.Ratio(our_time, best_time) : Median(ratios);
@@ -172,8 +170,8 @@ struct Row {
                     .proximity = std::string{Name(proximity)},
                     .detail = claim.ours + " " + Show(our_time, contest.unit) + ", " + best + " " +
                               Show(best_time, contest.unit) + ", " + std::to_string(ratios.size()) + " rounds"});
-    if (contest.is_beside_others) ratios = InBlocks(claim, ours, contest.Times(best, proximity));
-    if (claim.IsJudged()) rows.back().ratio = Summarize(claim, ratio, ratios);
+    if (claim.IsJudged())
+      rows.back().ratio = Summarize(claim, ratio, contest.is_beside_others ? InBlocks(10, claim, ours, theirs) : ratios);
   }
   if (rows.empty()) rows.push_back(JudgeBusy(contest, claim, target));
   return rows;
@@ -215,12 +213,13 @@ class Record {
       for (const std::string& name : contest.names) {
         const auto times = contest.Times(name, proximity);
         if (times.size() < Contest::min_clean) continue;
+        const double time = TypicalTime(contest, times);
         std::printf("  %-30s %-34s %-4s %12s  (%zu)\n", contest.name.c_str(), name.c_str(), Name(proximity).data(),
-                    Show(TypicalTime(contest, times), contest.unit).c_str(), times.size());
+                    Show(time, contest.unit).c_str(), times.size());
         medians_ << (has_medians_ ? ",\n" : "") << "    {\"contest\": " << Quoted(contest.name)
                  << ", \"competitor\": " << Quoted(name) << ", \"class\": " << Quoted(Name(proximity))
-                 << ", \"median\": " << Quoted(Show(TypicalTime(contest, times), contest.unit))
-                 << ", \"ns\": " << TypicalTime(contest, times) << ", \"samples\": " << times.size() << "}";
+                 << ", \"median\": " << Quoted(Show(time, contest.unit))
+                 << ", \"ns\": " << time << ", \"samples\": " << times.size() << "}";
         has_medians_ = true;
       }
     }

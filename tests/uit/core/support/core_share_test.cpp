@@ -4,27 +4,20 @@
 
 #include <sched.h>
 #include <time.h>
-#include <unistd.h>
 
-#include <atomic>
 #include <chrono>
+#include <optional>
 #include <thread>
 
 #include <uit/uit.hpp>
 
+#include "microbenchmarks/support/burner.hpp"
+#include "microbenchmarks/support/machine.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace std::chrono_literals;
 
 namespace {
-
-/// Lets the calling thread run on this core alone.
-void PinTo(int core) {
-  cpu_set_t one;
-  CPU_ZERO(&one);
-  CPU_SET(core, &one);
-  if (::sched_setaffinity(0, sizeof one, &one) != 0) throw uit::Error("cannot pin a thread");
-}
 
 /// The time that the calling thread has had a core.
 std::chrono::nanoseconds TimeOnCore() {
@@ -36,21 +29,12 @@ std::chrono::nanoseconds TimeOnCore() {
 /// Calls `act` in a thread on one core, perhaps together with a busy one.
 template <typename F>
 void OnOneCore(bool is_shared, F&& act) {
-  const int core = ::sched_getcpu();
-  std::atomic<bool> is_over{false};
-  std::thread busy;
-  if (is_shared)
-    busy = std::thread([&] {
-      PinTo(core);
-      while (!is_over.load(std::memory_order_relaxed)) {
-      }
-    });
   std::thread([&] {
-    PinTo(core);
+    bench::PinTo(::sched_getcpu());
+    std::optional<bench::Burner> burner;
+    if (is_shared) burner.emplace(0);
     act();
   }).join();
-  is_over.store(true, std::memory_order_relaxed);
-  if (busy.joinable()) busy.join();
 }
 
 /// Spins until the core counts as shared. Returns whether it does so within a long time.
